@@ -23,10 +23,79 @@ pub fn is_own(location: &Location) -> bool {
 pub fn hands_over(frames: &[&Location]) -> Option<usize> {
     let of_java = || frames.iter().enumerate().filter(|(_, frame)| is_of_java(frame));
     let (outermost, _) =
-        of_java().rfind(|(_, frame)| package(&frame.function) != THREADS).or_else(|| of_java().last())?;
+        of_java().rfind(|(_, frame)| package(&frame.function) != THREADS).or_else(|| of_java().next_back())?;
     let own = package(&frames[outermost].function);
     let is_inside = |frame: &&&Location| is_of_java(frame) && package(&frame.function) == own;
     Some(outermost + 1 - frames[..=outermost].iter().rev().take_while(is_inside).count())
+}
+
+/// What a thread waits for that Java has put to sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// A lock.
+    Lock,
+    /// A permit of a semaphore.
+    Permit,
+    /// What others put into a queue, or tell by a condition.
+    Element,
+    /// What another thread works out, or that others have come as far.
+    Result,
+}
+
+/// The one method by which all of `java.util.concurrent` puts threads to sleep.
+const PARKS: &str = "jdk.internal.misc.Unsafe.park";
+
+/// The method in which a thread waits to be told by another one that has the monitor: `wait`, or `wait0` that it calls.
+const WAITS: &str = "java.lang.Object.wait";
+
+/// What HotSpot's functions are called in which a thread waits for a monitor.
+const MONITORS: [&str; 3] = ["ObjectMonitor::enter", "monitorenter", "complete_monitor_locking"];
+
+/// What stands between that and the class that somebody waits with: it is the same for all of them.
+const BETWEEN: [&str; 4] = [
+    "java.util.concurrent.locks.LockSupport.",
+    "java.util.concurrent.locks.AbstractQueuedSynchronizer",
+    "java.util.concurrent.locks.AbstractQueuedLongSynchronizer",
+    "java.util.concurrent.ForkJoinPool.",
+];
+
+/// The classes.
+const LOCKS: [&str; 2] = ["java.util.concurrent.locks.Reentrant", "java.util.concurrent.locks.StampedLock"];
+const SEMAPHORE: &str = "java.util.concurrent.Semaphore";
+const RESULTS: [&str; 6] = [
+    "java.util.concurrent.FutureTask",
+    "java.util.concurrent.CompletableFuture",
+    "java.util.concurrent.CountDownLatch",
+    "java.util.concurrent.CyclicBarrier",
+    "java.util.concurrent.Phaser",
+    "java.util.concurrent.ForkJoinTask",
+];
+
+/// What a thread waits for in a stack, innermost first; none where Java has not put it to sleep.
+pub fn awaited<'l>(mut frames: impl Iterator<Item = &'l Location>) -> Option<Awaited> {
+    let mut in_monitor = false;
+    let innermost = loop {
+        let frame = frames.next()?;
+        if is_of_java(frame) {
+            break frame.function.as_str();
+        }
+        in_monitor |= MONITORS.iter().any(|name| frame.function.contains(name));
+    };
+    if innermost.starts_with(WAITS) {
+        return Some(Awaited::Element);
+    }
+    if innermost != PARKS {
+        return in_monitor.then_some(Awaited::Lock);
+    }
+    let mut methods = frames.filter(|frame| is_of_java(frame)).map(|frame| frame.function.as_str());
+    let begins = |all: &[&str], method: &str| all.iter().any(|start| method.starts_with(start));
+    let class = methods.find(|method| !begins(&BETWEEN, method))?;
+    Some(match class {
+        _ if begins(&LOCKS, class) => Awaited::Lock,
+        _ if class.starts_with(SEMAPHORE) => Awaited::Permit,
+        _ if begins(&RESULTS, class) => Awaited::Result,
+        _ => Awaited::Element,
+    })
 }
 
 /// The package of a method: `java.util` of `java.util.HashMap.get`.
@@ -69,5 +138,34 @@ mod tests {
         assert_eq!(hands_over(&frames), Some(2));
         assert_eq!(hands_over(&[&native, &methods[3], &native]), Some(1), "a thread that only begins");
         assert_eq!(hands_over(&[&native]), None);
+    }
+
+    #[test]
+    fn what_a_thread_waits_for_is_told_by_the_class_that_it_waits_with() {
+        let of = |class: &str| {
+            let functions = [
+                PARKS,
+                "java.util.concurrent.locks.LockSupport.park",
+                "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await",
+                class,
+                "java.util.concurrent.locks.ReentrantLock.lock",
+            ];
+            let methods = functions.map(|function| method(function, "X.java"));
+            awaited(methods.iter())
+        };
+        assert_eq!(of("java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock"), Some(Awaited::Lock));
+        assert_eq!(of("java.util.concurrent.Semaphore.acquire"), Some(Awaited::Permit));
+        assert_eq!(of("java.util.concurrent.LinkedBlockingDeque.takeFirst"), Some(Awaited::Element));
+        assert_eq!(of("acme.Pool.borrow"), Some(Awaited::Element));
+        assert_eq!(of("java.util.concurrent.FutureTask.awaitDone"), Some(Awaited::Result));
+        let native = Location { function: "pthread_cond_wait".to_string(), ..Location::default() };
+        let told = method("java.lang.Object.wait", "Object.java");
+        assert_eq!(awaited([&native, &told].into_iter()), Some(Awaited::Element));
+        let enters = Location { function: "InterpreterRuntime::monitorenter".to_string(), ..Location::default() };
+        let own = method("Shop.order", "Shop.java");
+        assert_eq!(awaited([&native, &enters, &own].into_iter()), Some(Awaited::Lock));
+        assert_eq!(awaited([&native, &own, &enters].into_iter()), None, "an outer one has entered");
+        assert_eq!(awaited([&native, &method("java.lang.Thread.sleep", "Thread.java")].into_iter()), None);
+        assert_eq!(awaited([&native].into_iter()), None);
     }
 }

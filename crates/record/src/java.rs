@@ -48,11 +48,14 @@ struct Lines {
     numbers: FxHashMap<(String, String, u32), u32>,
 }
 
+/// An address in generated code: where the thread is, or where a call returns to.
+type Place = (u64, bool);
+
 /// One process's.
 struct Machine {
     layout: Layout,
     code: Code,
-    places: FxHashMap<(u64, bool), Known<(Blob, Vec<u32>)>>,
+    places: FxHashMap<Place, Known<(Blob, Vec<u32>)>>,
     methods: FxHashMap<u64, Known<Method>>,
 }
 
@@ -96,10 +99,19 @@ impl Machines {
 }
 
 impl Lines {
-    fn number(&mut self, method: &Method, line: u32) -> Option<u32> {
+    fn number(&mut self, method: &mut Method, line: u32) -> Option<u32> {
         if method.is_hidden {
             return None;
         }
+        if let Some(number) = method.numbers.get(&line) {
+            return Some(*number);
+        }
+        let number = self.find(method, line)?;
+        method.numbers.insert(line, number);
+        Some(number)
+    }
+
+    fn find(&mut self, method: &Method, line: u32) -> Option<u32> {
         let key = (method.function.clone(), method.file.clone(), line);
         if let Some(number) = self.numbers.get(&key) {
             return Some(*number);
@@ -127,10 +139,10 @@ impl Machine {
         resolver: &Resolver,
         memory: Memory<'_>,
         lines: &mut Lines,
-        place: (u64, bool),
+        place: Place,
     ) -> Option<(Blob, &[u32])> {
         let now = Instant::now();
-        if !self.places.get(&place).is_some_and(|known| now - known.at < BELIEVED) {
+        if self.places.get(&place).is_none_or(|known| now - known.at >= BELIEVED) {
             let (address, at_instruction) = place;
             // The last byte of a call is in the same code; where it returns to may be in the next.
             let blob = self.code.blob(memory, &self.layout, address.wrapping_sub(u64::from(!at_instruction)));
@@ -157,7 +169,7 @@ impl Machine {
         resolver: &Resolver,
         memory: Memory<'_>,
         lines: &mut Lines,
-        (blob, (address, at_instruction)): (Blob, (u64, bool)),
+        (blob, (address, at_instruction)): (Blob, Place),
     ) -> Vec<u32> {
         if blob.kind != Kind::Compiled {
             return Vec::new();
@@ -165,12 +177,13 @@ impl Machine {
         let scopes = code::scopes(memory, &self.layout, &blob, address, at_instruction);
         let line = |scope: InMethod| {
             let method = self.method(resolver, memory, scope.method)?;
-            lines.number(method, scope.bytecode.map_or(0, |bytecode| method.line(bytecode)))
+            let line = scope.bytecode.map_or(0, |bytecode| method.line(bytecode));
+            lines.number(method, line)
         };
         scopes.into_iter().filter_map(line).collect()
     }
 
-    fn method(&mut self, resolver: &Resolver, memory: Memory<'_>, address: u64) -> Option<&Method> {
+    fn method(&mut self, resolver: &Resolver, memory: Memory<'_>, address: u64) -> Option<&mut Method> {
         let now = Instant::now();
         let is_same = self.methods.get_mut(&address).is_some_and(|known| {
             let constant = || methods::constant(memory, &self.layout.method, address);
@@ -187,7 +200,7 @@ impl Machine {
             }
             self.methods.insert(address, Known { what, at: now });
         }
-        self.methods.get(&address).map(|known| &known.what)
+        self.methods.get_mut(&address).map(|known| &mut known.what)
     }
 }
 

@@ -1,6 +1,7 @@
 //! P38: requests wait for a lock that other requests hold.
 
 pub(super) mod clients;
+mod held;
 mod holders;
 mod interpreter;
 mod refused;
@@ -13,6 +14,7 @@ use crate::threads::{Cursor, Moment, State};
 use case::Nanos;
 use case::syscall::Class;
 use case::tables::Call;
+use held::Held;
 use holders::Holders;
 use refused::Locked;
 use rustc_hash::FxHashMap;
@@ -44,6 +46,9 @@ detector! {
     ///
     /// Or threads of a client that wait at one place and let each other go in turn, while its requests run one at a time: each
     /// is made under the lock.
+    ///
+    /// In Java the methods in which a thread waits tell what for: a lock, a permit of a semaphore, something that is put
+    /// back into a queue. Who waits for a result of another thread's (a future, a latch) waits for nothing that is held.
     ///
     /// ## What proves it
     /// The same load with a process per worker, or with the work moved out of the lock: the waits disappear. Nothing can take a lock
@@ -140,12 +145,11 @@ fn among_requests(analysis: &Analysis) -> Option<Found> {
     let requests = count.max(1) as u64;
     let (part, each) = (Nanos(wall / requests), Nanos(whole / requests));
     let usual = Nanos(median(of_exchange.values().copied().collect()));
+    let held = Held::of_most(analysis, &calls);
+    let what = format!("Requests wait for {} that other requests hold", held.in_words());
     Some(Found {
-        title: format!(
-            "Requests wait for a lock that other requests hold: {part} of every {each} request{}",
-            place.in_words()
-        ),
-        what: "Requests wait for a lock that other requests hold".to_string(),
+        title: format!("{what}: {part} of every {each} request{}", place.in_words()),
+        what,
         mechanism: vec![
             format!(
                 "Half of {} requests waited at least {usual} in total, each time until another request released it.",
@@ -155,7 +159,7 @@ fn among_requests(analysis: &Analysis) -> Option<Found> {
         ],
         saving: PotentialSaving { wall, affected: affected.min(count) as u64, ..PotentialSaving::default() },
         place,
-        remedy: doing.remedy().to_string(),
+        remedy: held.remedy(doing.remedy()).to_string(),
         rows: rows("calls", calls.keys().copied()),
         ..Found::default()
     })
@@ -209,7 +213,7 @@ fn lock_waits(analysis: &Analysis, services: &FxHashMap<usize, Vec<Service>>) ->
                 let asks_for = refused::path_asked_for(analysis, row);
                 let wait = LockWait { exchange: service.exchange, thread, moment, asks_for };
                 if asks_for.is_some() || case::syscall::class(analysis.call(row).number) == Class::Lock {
-                    found.push(wait);
+                    found.extend((!held::is_for_a_result(analysis, row)).then_some(wait));
                 } else if let Some(holder) = signalled::holder(analysis, thread, &moment, row) {
                     by_signal.push((holder, wait));
                 }

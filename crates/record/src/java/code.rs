@@ -102,22 +102,25 @@ impl Code {
         self.read(memory, layout, start).filter(|blob| address >= blob.code)
     }
 
+    /// What blobs of a name are.
+    fn kind(&mut self, memory: Memory<'_>, name: u64) -> Option<Kind> {
+        if let Some(kind) = self.kinds.get(&name) {
+            return Some(*kind);
+        }
+        let kind = by_name(&memory.text(name)?);
+        // Few names, all of them constants of the machine's.
+        if self.kinds.len() < usize::from(u16::MAX) {
+            self.kinds.insert(name, kind);
+        }
+        Some(kind)
+    }
+
     fn read(&mut self, memory: Memory<'_>, layout: &Layout, start: u64) -> Option<Blob> {
         let of = &layout.code;
         // The last blob of a heap may be shorter than a compiled method's head.
         let head = memory.bytes(start, layout.compiled.bytes).or_else(|| memory.bytes(start, of.blob_bytes))?;
         let name = of.blob_name.of(&head)?;
-        let kind = match self.kinds.get(&name) {
-            Some(kind) => *kind,
-            None => {
-                let kind = kind(&memory.text(name)?);
-                // Few names, all of them constants of the machine's.
-                if self.kinds.len() < usize::from(u16::MAX) {
-                    self.kinds.insert(name, kind);
-                }
-                kind
-            }
-        };
+        let kind = self.kind(memory, name)?;
         let is_compiled = kind == Kind::Compiled;
         let of_method = |at: At| if is_compiled { at.of(&head) } else { Some(0) };
         let code = of.code_begin.of(start, &head)?;
@@ -142,7 +145,7 @@ impl Code {
 }
 
 /// By HotSpot's own name.
-fn kind(name: &str) -> Kind {
+fn by_name(name: &str) -> Kind {
     match name {
         "nmethod" | "native nmethod" => Kind::Compiled,
         "Interpreter" => Kind::Interpreter,

@@ -5,6 +5,7 @@ use super::tables::At;
 use crate::resolver::lines::{Lines, line_at};
 use crate::resolver::{Form, Resolver};
 use crate::scripts::memory::{LONGEST_TEXT, Memory};
+use rustc_hash::FxHashMap;
 
 /// The longest table of lines that is read: of a method of 64 KB, in pairs of a byte or some more.
 const LONGEST_TABLE: u64 = 1 << 18;
@@ -26,6 +27,8 @@ pub(super) struct Method {
     code: u64,
     code_bytes: u32,
     lines: Lines,
+    /// The numbers that its lines were given.
+    pub numbers: FxHashMap<u32, u32>,
 }
 
 impl Method {
@@ -67,6 +70,7 @@ impl Method {
             code,
             code_bytes,
             lines: lines.unwrap_or_default(),
+            numbers: FxHashMap::default(),
         })
     }
 

@@ -123,8 +123,8 @@ impl Pages<'_> {
             let mut entry = [0; WORDS];
             for word in &mut entry {
                 let mut bytes = [0; 8];
-                for (byte, address) in bytes.iter_mut().zip(at..) {
-                    let Some(read) = self.byte(address) else { return entries };
+                for (byte, distance) in bytes.iter_mut().zip(0..) {
+                    let Some(read) = self.byte(at.wrapping_add(distance)) else { return entries };
                     *byte = read;
                 }
                 *word = u64::from_le_bytes(bytes);
@@ -205,6 +205,8 @@ mod tests {
         arena.words(&[(0x1020, 40), (0x1000, 0x9_0000)]);
         let tables = Tables::read(arena.memory(), VARIABLES).expect("tables");
         assert_eq!((tables.field("Method", "_size"), tables.constant("flag")), (None, Some(7)));
+        arena.words(&[(0x1000, u64::MAX - 3), (0x1008, u64::MAX), (0x1010, u64::MAX - 8)]);
+        assert!(Tables::read(arena.memory(), VARIABLES).is_some_and(|tables| tables.constant("flag").is_none()));
     }
 
     #[test]

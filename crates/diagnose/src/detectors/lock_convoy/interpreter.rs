@@ -9,6 +9,7 @@ use super::{LEAST_REQUESTS, LEAST_WAIT, RARE};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Found, common_place, rows};
 use crate::in_hand::{self, InHand};
+use crate::java::{self, Awaited};
 use crate::spans::{self, merge};
 use crate::threads::{Cursor, Moment, State};
 use crate::waits;
@@ -35,6 +36,11 @@ const ENDED_BY_OTHERS: f64 = 0.5;
 const BY_ONE: f64 = 0.6;
 /// Threads of one process that are looked at: those of a pool are fewer.
 const MOST_THREADS: usize = 256;
+
+/// The runtime whose methods tell what threads wait for.
+const JAVA: &str = "java";
+/// What a process of Go's runtime is called in its row: its threads compute at the same time unless it is told otherwise.
+const GO: &str = "go";
 
 type Spans = Vec<(u64, u64)>;
 
@@ -101,6 +107,10 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Option<Turn
 /// What a thread did from one time to another; without waits where it waits for work, or nobody in its process ends them.
 fn member(analysis: &Analysis, thread: usize, (from, to): (u64, u64)) -> Member {
     let (mut computes, mut attempts): (Spans, Vec<Moment>) = (Vec::new(), Vec::new());
+    // Java has no such lock of its own, and its methods tell what else a thread waits for: work, above all.
+    let is_java = runtime(analysis, analysis.threads.all()[thread].pid) == JAVA;
+    let is_known_otherwise =
+        |row: usize| is_java && java::awaited(analysis.code.frames(analysis.call(row).stack)) != Some(Awaited::Lock);
     // The stretch that is going on, and how much of it the thread was on CPU.
     let mut stretch: Option<((u64, u64), u64)> = None;
     analysis.threads.walk(thread, from, to, &mut Cursor::default(), &mut |moment| {
@@ -111,7 +121,8 @@ fn member(analysis: &Analysis, thread: usize, (from, to): (u64, u64)) -> Member 
             return;
         }
         computes.extend(stretch.take().filter(|(_, on_cpu)| *on_cpu >= AT_ONCE).map(|(span, _)| span));
-        let is_lock = |row: usize| case::syscall::class(analysis.call(row).number) == Class::Lock;
+        let is_lock =
+            |row: usize| case::syscall::class(analysis.call(row).number) == Class::Lock && !is_known_otherwise(row);
         if moment.state == State::Blocked && moment.call.is_some_and(is_lock) {
             attempts.push(moment);
         }
@@ -260,7 +271,7 @@ fn found(analysis: &Analysis, turns: &Turns) -> Found {
             ..PotentialSaving::default()
         },
         place,
-        remedy: remedy(is_go(analysis, turns.pid)).to_string(),
+        remedy: remedy(runtime(analysis, turns.pid)).to_string(),
         rows: rows("samples", samples),
         ..Found::default()
     }
@@ -285,7 +296,7 @@ fn mechanism(analysis: &Analysis, turns: &Turns, at_once: usize, processors: u64
         ),
         format!(
             "With {processors} {} that compute at the same time, {} of that waiting would go.",
-            if is_go(analysis, turns.pid) { "threads" } else { "processes" },
+            if matches!(runtime(analysis, turns.pid), GO | JAVA) { "threads" } else { "processes" },
             Share((processors - 1) as f64 / processors as f64)
         ),
     ]
@@ -299,30 +310,33 @@ fn name_of(analysis: &Analysis, tid: u32) -> String {
 
 /// What is known of the lock by what runs the process.
 fn lock_name(analysis: &Analysis, pid: u32) -> &'static str {
-    let process = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
-    match process {
-        Some(row) if row.runtime.starts_with("cpython") => "Python's interpreter lock (GIL)",
-        Some(row) if row.runtime.starts_with("ruby") => "Ruby's interpreter lock (GVL)",
-        Some(row) if row.runtime == GO => "the one processor that Go's runtime makes use of (GOMAXPROCS)",
+    match runtime(analysis, pid) {
+        runtime if runtime.starts_with("cpython") => "Python's interpreter lock (GIL)",
+        runtime if runtime.starts_with("ruby") => "Ruby's interpreter lock (GVL)",
+        GO => "the one processor that Go's runtime makes use of (GOMAXPROCS)",
         _ => "a lock under which all of the process computes",
     }
 }
 
-/// What a process of Go's runtime is called in its row: its threads compute at the same time unless it is told otherwise.
-const GO: &str = "go";
-
-fn is_go(analysis: &Analysis, pid: u32) -> bool {
-    analysis.recording.processes.iter().rfind(|row| row.pid == pid).is_some_and(|row| row.runtime == GO)
+/// What is to be done.
+fn remedy(runtime: &str) -> &'static str {
+    match runtime {
+        GO => {
+            "Let the runtime use more processors (GOMAXPROCS, which a quota of the process's group can lower as well), or do less at \
+             a time of what takes long to compute."
+        }
+        JAVA => "Compute before or after holding the lock, or use finer locks instead of one for everything.",
+        _ => {
+            "Serve with several processes instead of threads (workers), or hand what computes to other processes; code that \
+             computes outside of the interpreter can let go of the lock."
+        }
+    }
 }
 
-fn remedy(is_go: bool) -> &'static str {
-    if is_go {
-        "Let the runtime use more processors (GOMAXPROCS, which a quota of the process's group can lower as well), or do less at \
-         a time of what takes long to compute."
-    } else {
-        "Serve with several processes instead of threads (workers), or hand what computes to other processes; code that \
-         computes outside of the interpreter can let go of the lock."
-    }
+/// What runs a process; empty for native code.
+fn runtime<'r>(analysis: &Analysis<'r>, pid: u32) -> &'r str {
+    let process = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
+    process.map_or("", |row| row.runtime.as_str())
 }
 
 /// The samples of those that computed while others waited: rows.

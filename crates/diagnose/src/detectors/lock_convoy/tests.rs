@@ -3,7 +3,7 @@
 use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
 use crate::syscall::{EAGAIN, FCNTL, FLOCK, FUTEX};
 use crate::tests::{answer, names};
-use case::tables::{Call, Thread};
+use case::tables::{Call, Location, StackFrame, Thread, kind, module};
 use case::{Nanos, Recording};
 
 const OTHER: u32 = SERVER + 1;
@@ -145,6 +145,43 @@ fn a_request_that_waits_until_another_lets_go_is_found() {
         assert_eq!(finding.place[0].line, 7);
         assert!(finding.mechanism[1].contains("mostly in nanosleep"), "{:?}", finding.mechanism);
     }
+}
+
+/// The same rounds of threads that Java has put to sleep in a method of this class.
+fn in_java(class: &str) -> Recording {
+    let mut recording = rounds(SLEEPS);
+    let park = "jdk.internal.misc.Unsafe.park";
+    for (depth, (function, file)) in
+        [(park, "Unsafe.java"), (class, "X.java"), ("Shop.borrow", "Shop.java")].iter().enumerate()
+    {
+        let id = 9000 + depth as u32;
+        let (module, function) = (module::JAVA.to_string(), (*function).to_string());
+        let (file, kind) = ((*file).to_string(), kind::GENERATED);
+        recording.locations.push(Location { id, kind, module, function, file, line: 27, ..Location::default() });
+        let depth = depth as u16;
+        recording.stacks.push(StackFrame { stack: 90, depth, location: id, complete: true });
+    }
+    for call in recording.calls.iter_mut().filter(|call| call.script_stack == 6) {
+        (call.script_stack, call.stack) = (0, 90);
+    }
+    recording.sort();
+    recording
+}
+
+#[test]
+fn what_requests_hold_is_told_by_the_class_that_java_waits_with() {
+    for (class, held) in [
+        ("java.util.concurrent.locks.ReentrantLock.lock", "a lock that"),
+        ("java.util.concurrent.Semaphore.acquire", "a permit of a semaphore that"),
+        ("java.util.concurrent.LinkedBlockingDeque.takeFirst", "something of a pool that"),
+    ] {
+        let answer = answer(&in_java(class));
+        let finding =
+            answer.findings.iter().find(|one| one.name == "lock-convoy").unwrap_or_else(|| panic!("{answer:#?}"));
+        assert!(finding.title.starts_with(&format!("Requests wait for {held}")), "{}", finding.title);
+        assert_eq!((finding.place[0].function.as_str(), finding.place[0].line), ("Shop.borrow", 27));
+    }
+    assert!(!names(&in_java("java.util.concurrent.FutureTask.get")).contains(&"lock-convoy".to_string()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
 use crate::syscall::{FUTEX, TIMED_OUT};
 use crate::tests::{answer, names};
-use case::tables::{Call, Sample, Thread};
+use case::tables::{Call, Location, Sample, StackFrame, Thread, kind, module};
 use case::{Nanos, Recording};
 
 const THREADS: u32 = 3;
@@ -183,4 +183,24 @@ fn the_one_processor_of_gos_runtime_is_named_and_so_is_what_sets_it() {
         "{}",
         finding.remedy
     );
+}
+
+#[test]
+fn threads_of_javas_that_wait_for_work_while_another_computes_wait_for_no_lock() {
+    let found = |class: &str| {
+        let mut recording = rounds(Meanwhile::Asks);
+        recording.processes.iter_mut().for_each(|row| row.runtime = "java".to_string());
+        for (depth, function) in ["jdk.internal.misc.Unsafe.park", class, "Shop.serve"].into_iter().enumerate() {
+            let (id, module, function) = (9000 + depth as u32, module::JAVA.to_string(), function.to_string());
+            let (kind, file) = (kind::GENERATED, "X.java".to_string());
+            recording.locations.push(Location { id, kind, module, function, file, line: 5, ..Location::default() });
+            recording.stacks.push(StackFrame { stack: 90, depth: depth as u16, location: id, complete: true });
+        }
+        recording.calls.iter_mut().filter(|call| call.number == FUTEX).for_each(|call| call.stack = 90);
+        recording.sort();
+        answer(&recording).findings.into_iter().find(|one| one.title.contains("under which all"))
+    };
+    assert!(found("java.util.concurrent.LinkedBlockingQueue.take").is_none());
+    let lock = found("java.util.concurrent.locks.ReentrantLock.lock").expect("it is found");
+    assert!(lock.remedy.starts_with("Compute before or after"), "{lock:#?}");
 }
