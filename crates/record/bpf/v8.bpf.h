@@ -44,20 +44,19 @@ static __always_inline bool is_bytecode(struct v8_offsets *at, u64 pointer)
 }
 
 /* Whether a frame at `code` runs JavaScript, and what is said of that in the place of an instruction; 0 where it does not.
- * Interpreted functions run code of node's own file, as C++ does, whose frames have no bytecode. All of them return to one
- * address in the interpreter, which is remembered. Outside of the file is what was compiled in memory, and other libraries:
+ * Interpreted functions all return to one address in the interpreter, which is remembered: it is in node's own file, as C++ is,
+ * or where V8 has mapped that part a second time. Other code outside of the file was compiled in memory, or is a library's:
  * user space tells those apart. */
 static __always_inline u64 v8_runs(struct interpreter *in, struct v8_frame *frame, u64 code, u64 *returns, bool is_innermost)
 {
-	if (code - in->base >= in->v8.image_bytes)
-		return code;
 	if (code == *returns)
 		return V8_HAS_BYTECODE;
-	if (!is_bytecode(&in->v8, frame->bytecode))
-		return 0;
-	if (!is_innermost)
-		*returns = code;
-	return V8_HAS_BYTECODE;
+	if (is_bytecode(&in->v8, frame->bytecode)) {
+		if (!is_innermost)
+			*returns = code;
+		return V8_HAS_BYTECODE;
+	}
+	return code - in->base < in->v8.image_bytes ? 0 : code;
 }
 
 /* What a function shares with its other closures is named: it stays where it is for longer, and says where it is written. */
