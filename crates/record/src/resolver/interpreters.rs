@@ -1,5 +1,6 @@
 //! Which runtime is in a file: recognised by what the file contains, never by its name.
 
+use super::elf::constants;
 use super::mapping::Mapping;
 use super::question::{Embedded, ScriptImage, ScriptImageOf};
 use super::v8::{self, Exported};
@@ -134,13 +135,6 @@ fn first_load(code: &[u8], function: u64) -> Option<u64> {
     let at = code.windows(LENGTH).position(is_load)?;
     let distance = i32::from_le_bytes(*code[at + 3..].first_chunk()?);
     Some(function.wrapping_add((at + LENGTH) as u64).wrapping_add_signed(i64::from(distance)))
-}
-
-/// The bytes that a file has at an address.
-pub(super) fn constants<'data, const N: usize>(file: &impl Object<'data>, address: u64) -> Option<[u8; N]> {
-    let section = file.sections().find(|one| address >= one.address() && address - one.address() < one.size())?;
-    let bytes = section.data_range(address, N as u64).ok()??;
-    bytes.try_into().ok()
 }
 
 /// The number of PHP's interface for extensions, which every build names as `API20220829,NTS`, or with a 4 before it. None of
