@@ -8,6 +8,7 @@
 
 mod cage;
 pub(crate) mod call_site;
+mod constants;
 mod debug_info;
 mod elf;
 mod frame_table;

@@ -11,7 +11,6 @@ use std::os::unix::fs::FileExt;
 use object::LittleEndian as Little;
 use object::elf::{self, FileHeader64, ProgramHeader64, SectionHeader64};
 use object::pod::{self, Pod};
-use object::{Object, ObjectSection};
 
 use super::question::{Segment, Segments};
 
@@ -25,13 +24,6 @@ const LONGEST_SECTION_NAME: usize = 256;
 
 /// What all images together may keep in memory of unwind tables and symbols. A browser with its libraries takes 150 MB.
 const MOST_KEPT_BYTES: u64 = 512 << 20;
-
-/// The bytes that a file has at an address.
-pub(super) fn constants<'data, const N: usize>(file: &impl Object<'data>, address: u64) -> Option<[u8; N]> {
-    let section = file.sections().find(|one| address >= one.address() && address - one.address() < one.size())?;
-    let bytes = section.data_range(address, N as u64).ok()??;
-    bytes.try_into().ok()
-}
 
 /// What may still be kept of images: programs can map any number of files that are all tables.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Which runtime is in a file: recognised by what the file contains, never by its name.
 
-use super::elf::constants;
+use super::constants::constants;
 use super::mapping::Mapping;
 use super::question::{Embedded, ScriptImage, ScriptImageOf};
 use super::v8::{self, Exported};

@@ -2,7 +2,7 @@
 //!
 //! Most of it has been the same since V8 10, and is expected to be: a build that says anything else is not read.
 
-use super::elf::constants;
+use super::constants::constants;
 use object::read::ReadRef;
 use object::read::elf::ProgramHeader;
 use object::{Object, ObjectSegment, elf, read};

@@ -151,7 +151,7 @@ pub fn nagle() -> Option<&'static StoryRun> {
         let _turn = beside_others();
         // Each request stalls alike, and many tests wait for this. One start with nothing attached tells what fits; beside builds it
         // takes twice as long as those that follow.
-        run_in("nagle", "slow", &["--budget", &budget(180)], &[("REQUESTS", "60")])
+        run_in("nagle", "slow", &["--budget", &budget(240)], &[("REQUESTS", "60")])
     };
     TOLD.get_or_init(run_variant).as_ref()
 }
