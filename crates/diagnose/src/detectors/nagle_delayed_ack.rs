@@ -2,6 +2,7 @@
 
 mod at_the_peer;
 mod held_lengths;
+mod slept_through;
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -46,7 +47,8 @@ detector! {
     /// ## Not to be confused with
     /// split-writes (the pieces themselves cost, nothing is held); a slow peer (the bytes had left; seen from the
     /// reader, they come when they are ready, not when it acknowledges); a full window (many bytes wait, not few);
-    /// delayed-ack-at-mss-multiple (only what follows upon full segments is held).
+    /// delayed-ack-at-mss-multiple (only what follows upon full segments is held). What its reader sleeps through does not
+    /// count.
     "P01" "nagle-delayed-ack",
     on_the_wire: true,
     // There the ACK is delayed by a fault of the other end's kernel, and only that.
@@ -119,6 +121,7 @@ pub(super) fn stalls(analysis: &Analysis) -> Vec<Stall> {
             }
         }
     }
+    stalls.retain(|stall| !slept_through::is_slept_through(analysis, stall));
     stalls
 }
 
@@ -238,8 +241,15 @@ mod tests {
     use crate::tests::{answer, names};
     use case::Recording;
 
+    const NANOSLEEP: u16 = 35;
+
     /// Head and body in two writes; the body waits `delay` for the server's acknowledgement of the head.
     fn write_write_read(delay: u64, nodelay: bool) -> Recording {
+        read_after(delay, nodelay, EPOLL_WAIT)
+    }
+
+    /// The same, where the server waits for the rest in a call of a kind.
+    fn read_after(delay: u64, nodelay: bool, waits: u16) -> Recording {
         let mut fixture = Fixture::new();
         fixture.script(7, &["/usr/lib/python3.11/http/client.py:1000:send", "/srv/client.py:12:post"]);
         fixture.connect(1, CLIENT);
@@ -261,7 +271,7 @@ mod tests {
             fixture.now = start + 10 * US;
             fixture.moves(SERVER, 1001, READ, 112);
             let duration = acknowledged + 35 * US - fixture.now;
-            fixture.waits(SERVER, duration, EPOLL_WAIT, |call| call.result = 1);
+            fixture.waits(SERVER, duration, waits, |call| call.result = 1);
             fixture.moves(SERVER, 1001, READ, 109);
             fixture.now = acknowledged + 95 * US;
             fixture.moves(SERVER, 1001, WRITE, 300);
@@ -283,6 +293,12 @@ mod tests {
         assert!(finding.mechanism[2].contains("fired in 20 of 20 cases"), "{:?}", finding.mechanism);
         let held = answer.ledger.accounts.iter().find(|row| row.name.starts_with("held by Nagle")).expect("an account");
         assert!(held.ns > 20 * 40 * MS, "{:?}", answer.ledger);
+    }
+
+    #[test]
+    fn what_a_reader_sleeps_through_holds_nobody_up() {
+        let sleeps = read_after(41 * MS, false, NANOSLEEP);
+        assert!(!names(&sleeps).contains(&"nagle-delayed-ack".to_string()), "{:?}", names(&sleeps));
     }
 
     #[test]

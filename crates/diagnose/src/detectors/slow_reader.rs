@@ -143,7 +143,7 @@ fn lay_unread(analysis: &Analysis, slot: usize) -> Vec<(u64, u64)> {
 }
 
 /// The thread that makes the next read on a connection.
-fn reader(analysis: &Analysis, slot: usize, from: u64) -> Option<usize> {
+pub(super) fn reader(analysis: &Analysis, slot: usize, from: u64) -> Option<usize> {
     let transfers = analysis.connections.transfer_numbers(slot);
     let next = transfers.partition_point(|&row| analysis.call(row as usize).start.0 < from);
     let mut calls = transfers[next..].iter().map(|&row| analysis.call(row as usize));
