@@ -163,7 +163,10 @@ impl<'e> Walker<'e> {
                     if from < until {
                         self.waiting(exchange, duty, from, until, charge);
                     }
-                    charge_unless_empty(until, to, self.blocked(end, duty.slot, moment), charge);
+                    // Who ends a wait takes long to find out: only where somebody is to be charged with it.
+                    if until < to {
+                        charge(until, to, self.blocked(end, duty.slot, moment));
+                    }
                 } else {
                     charge(from, to, self.blocked(end, duty.slot, moment));
                 }
