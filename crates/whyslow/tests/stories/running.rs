@@ -124,15 +124,10 @@ pub fn suspect(story: &str, variant: &str) -> Option<StoryRun> {
 
 /// The same with options of the run.
 pub fn run_with(story: &str, variant: &str, options: &[&str]) -> Option<StoryRun> {
-    run_in(story, variant, options, &[])
-}
-
-/// The same with variables of the environment that the story goes by.
-fn run_in(story: &str, variant: &str, options: &[&str], variables: &[(&str, &str)]) -> Option<StoryRun> {
     let folder = Folder::new();
     let case = folder.join("case");
     let own = ["--json", "-o", case.to_str().expect("UTF-8")];
-    let output = run_words(story, &[&[variant], &own[..], options].concat(), variables)?;
+    let output = run_words(story, &[&[variant], &own[..], options].concat(), &[])?;
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let answer: Answer = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("stdout is not an answer: {error}\n{}\n{stderr}", String::from_utf8_lossy(&output.stdout))
@@ -149,9 +144,8 @@ pub fn nagle() -> Option<&'static StoryRun> {
     static TOLD: OnceLock<Option<StoryRun>> = OnceLock::new();
     let run_variant = || {
         let _turn = beside_others();
-        // Each request stalls alike, and many tests wait for this. One start with nothing attached tells what fits; beside builds it
-        // takes twice as long as those that follow.
-        run_in("nagle", "slow", &["--budget", &budget(240)], &[("REQUESTS", "60")])
+        // One start with nothing attached tells what fits; beside builds it takes twice as long as those that follow.
+        run_with("nagle", "slow", &["--budget", &budget(240)])
     };
     TOLD.get_or_init(run_variant).as_ref()
 }
