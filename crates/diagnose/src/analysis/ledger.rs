@@ -2,8 +2,8 @@
 //!
 //! `account` names the accounts; `walk` breakdown one exchange, `peer` continues it into the peer's threads; `run` divides
 //! the run's wall time among the exchanges in flight; `idle` breakdown what lies between them; `room` tells whether a
-//! server waits until it can write more; `pool` splits user-mode time by module; `thread` keeps one thread's own breakdown; `totals` rounds, names and sorts; `breakdown` does so for
-//! all exchanges at once.
+//! server waits until it can write more; `pool` splits user-mode time by module; `thread` keeps one thread's own
+//! breakdown; `totals` rounds, names and sorts; `breakdown` does so for all exchanges at once.
 
 mod account;
 mod breakdown;

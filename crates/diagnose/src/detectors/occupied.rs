@@ -5,9 +5,8 @@ use case::syscall::{Class, class, is_write};
 use case::tables::{Call, role};
 
 /// Whether a thread that is blocked in a call (a row of the table) is not to be had for requests, and is not itself waiting in
-/// some line: neither waits for whatever comes, nor for a lock, nor for more from a client. A client that takes an answer slowly
-/// does occupy it. Some runtimes sleep in a lock that
-/// nobody lets go of, until a time is over.
+/// some line: neither waits for whatever comes, nor for a lock, nor for more from a client. A client that takes an answer
+/// slowly does occupy it. Some runtimes sleep in a lock that nobody lets go of, until a time is over.
 pub(super) fn is_others(analysis: &Analysis, row: usize) -> bool {
     let call = analysis.call(row);
     match class(call.number) {

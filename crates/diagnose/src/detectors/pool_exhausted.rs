@@ -9,9 +9,11 @@ mod unread_requests;
 
 use super::{Found, common_place, costly_call, detector, rows, uneven_accept};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::exchange::Exchange;
 use crate::syscall;
 use case::Nanos;
 use case::tables::Sample;
+use std::collections::BTreeMap;
 
 detector! {
     /// # pool-exhausted
@@ -73,6 +75,19 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         own_limit::detect(analysis),
     ];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall.saturating_add(found.saving.outside))
+}
+
+/// Of lines before the servers that the clients ask, and before each that those ask in turn, the one in which most time is spent.
+/// `found` is given the requests, and the server where that is not the clients'.
+fn longest_line(analysis: &Analysis, found: impl Fn(&[&Exchange], Option<&str>) -> Option<Found>) -> Option<Found> {
+    let mut asked: BTreeMap<String, Vec<&Exchange>> = BTreeMap::new();
+    for exchange in &analysis.inner {
+        asked.entry(analysis.connections.remote(exchange.connection)).or_default().push(exchange);
+    }
+    let inner = asked.iter().map(|(peer, asked)| found(asked, Some(peer)));
+    let outer = found(&analysis.exchanges.iter().collect::<Vec<_>>(), None);
+    // Of equals the last is taken, and the requests of the clients are to be that.
+    inner.chain([outer]).flatten().max_by_key(|found| found.saving.wall)
 }
 
 /// Requests that were read, and wait in line for a pool of threads to which they are handed over.

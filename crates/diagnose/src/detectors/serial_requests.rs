@@ -29,8 +29,8 @@ detector! {
     /// request, one after another, in at least half of its requests, however near the peer is; or a hundred statements
     /// of one verb and table that a client asks a database, one after another. What each of those costs for being asked
     /// alone is measured: no more than the time that the quickest tenth of them take. Or ten requests or more, and a
-    /// quarter of all, that are answered 301, 302, 307 or 308 and followed by one for another address, or answered 401 or
-    /// 407 and followed by the same again, which succeeds.
+    /// quarter of all, that are answered 301, 302, 307 or 308 and followed by one for the same path on another host, in
+    /// another folder, or with a slash, or answered 401 or 407 and followed by the same again; which succeeds.
     ///
     /// ## What proves it
     /// Adding d ms to the round trip: the total grows by n times d.

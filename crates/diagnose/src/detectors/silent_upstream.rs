@@ -113,10 +113,7 @@ fn silent(analysis: &Analysis) -> Vec<Silent> {
     if dead.is_empty() {
         return Vec::new();
     }
-    let in_hand = in_hand::by_process(analysis).into_iter();
-    let in_hand: BTreeMap<u32, Vec<(u64, u64)>> = in_hand
-        .map(|(pid, requests)| (pid, spans::merge(requests.iter().map(|one| (one.from, one.to)).collect())))
-        .collect();
+    let in_hand = in_hand::spans_by_process(analysis);
     let given_up = |slot: usize| {
         let pid = analysis.connections.row(slot).pid;
         let one = given_up(analysis, slot)?;

@@ -128,7 +128,6 @@ impl Walker<'_> {
         if moment.is_doubtful {
             return charge(from, to, Account::Unexplained);
         }
-        let room = self.room(slot, transfer, moment);
         match (moment.state, call) {
             (State::OnProcessor, _) => charge(from, to, on_processor(End::Server, transfer.pid, call)),
             (State::Runnable, _) => charge(from, to, Account::Processor(End::Server)),
@@ -143,17 +142,17 @@ impl Walker<'_> {
             {
                 charge(from, to, Account::WakeUp(End::Server));
             }
-            (_, Some(_)) if room != Room::NotAwaited => {
-                // What it wrote before is on its way meanwhile, or not acknowledged yet.
-                let otherwise = match room {
+            _ => {
+                let otherwise = match self.room(slot, transfer, moment) {
+                    Room::NotAwaited => return charge(from, to, self.blocked(End::Server, Some(thread), moment)),
                     Room::Here => Account::HeldInKernel(End::Server),
-                    _ => self.blocked(End::Server, Some(thread), moment),
+                    Room::Later => self.blocked(End::Server, Some(thread), moment),
                 };
+                // What it wrote before is on its way meanwhile, or not acknowledged yet.
                 self.under_way(slot, from, to, &mut |from, to, account| {
                     charge(from, to, if account == Account::Unexplained { otherwise } else { account });
                 });
             }
-            _ => charge(from, to, self.blocked(End::Server, Some(thread), moment)),
         }
     }
 }

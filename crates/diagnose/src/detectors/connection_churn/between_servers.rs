@@ -19,10 +19,7 @@ pub(super) fn churns<'a>(analysis: &'a Analysis) -> BTreeMap<String, Churn<'a>> 
     if analysis.inner.is_empty() {
         return BTreeMap::new();
     }
-    let in_hand = in_hand::by_process(analysis).into_iter();
-    let in_hand: BTreeMap<u32, Vec<(u64, u64)>> = in_hand
-        .map(|(pid, requests)| (pid, spans::merge(requests.iter().map(|one| (one.from, one.to)).collect())))
-        .collect();
+    let in_hand = in_hand::spans_by_process(analysis);
     let is_waited_for = |exchange: &Exchange, set_up: &SetUp| {
         let spans = in_hand.get(&analysis.connections.row(exchange.connection).pid).map_or(&[][..], Vec::as_slice);
         let (from, to) = (set_up.connect, set_up.ready.max(set_up.connect + 1));

@@ -37,7 +37,7 @@ impl Held {
         match self {
             Held::Lock => "a lock",
             Held::Permit => "a permit of a semaphore",
-            Held::Pooled => "something of a pool",
+            Held::Pooled => "a pooled resource",
         }
     }
 
@@ -46,10 +46,10 @@ impl Held {
         match self {
             Held::Lock => of_lock,
             Held::Permit => {
-                "Give the semaphore more permits, if what it guards bears that, or hold one for less long: do what is slow before \
+                "Give the semaphore more permits, if what it guards can take it, or hold one for less time: do what is slow before \
                  or after."
             }
-            Held::Pooled => "Give the pool more of them, or hand them back earlier: do what is slow before or after.",
+            Held::Pooled => "Enlarge the pool, or hand resources back earlier: do what is slow before or after.",
         }
     }
 }

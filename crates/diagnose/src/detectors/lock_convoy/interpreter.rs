@@ -313,7 +313,7 @@ fn lock_name(analysis: &Analysis, pid: u32) -> &'static str {
     match runtime(analysis, pid) {
         runtime if runtime.starts_with("cpython") => "Python's interpreter lock (GIL)",
         runtime if runtime.starts_with("ruby") => "Ruby's interpreter lock (GVL)",
-        GO => "the one processor that Go's runtime makes use of (GOMAXPROCS)",
+        GO => "the one processor that Go's runtime uses (GOMAXPROCS)",
         _ => "a lock under which all of the process computes",
     }
 }

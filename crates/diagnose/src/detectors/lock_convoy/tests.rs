@@ -45,6 +45,38 @@ const SLEEPS: Scene =
 const UNLESS_TAKEN: u64 = 6;
 const BOOK: u32 = 77;
 
+/// What is done in a round until the lock is let go of.
+fn until_let_go(fixture: &mut Fixture, scene: Scene, start: u64, let_go: u64) {
+    // The first has it, or its answer is due at once and a helper has it.
+    fixture.now = start + 20 * US;
+    match scene.before {
+        Before::Sleeps => {
+            fixture.waits(scene.waker, let_go - fixture.now, NANOSLEEP, |call| call.pid = SERVER);
+        }
+        Before::Computes => (),
+        Before::Answers => {
+            let of_server = |call: &mut Call, number: u16, bytes: i64| {
+                (call.pid, call.connection, call.fd) = (SERVER, 1001, 9);
+                (call.number, call.result) = (number, bytes);
+            };
+            fixture.does(SERVER, 5 * US, WRITE, |call| of_server(call, WRITE, 1000));
+            fixture.travels(start + 23 * US, 1001, 1, 1000);
+            fixture.waits(SERVER, let_go - 5 * US - fixture.now, READ, |call| of_server(call, READ, 200));
+            fixture.now = start + 6 * US;
+            fixture.waits_for(CLIENT, 1, 30 * US, 1000);
+            fixture.now = let_go - 20 * US;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(let_go - 17 * US, 1, 1001, 200);
+        }
+        Before::Waits => {
+            fixture.waits(scene.waker, let_go - fixture.now, FUTEX, |call| call.pid = SERVER);
+            fixture.recording.switches.last_mut().expect("it waited").waker = HELPER;
+            fixture.now = let_go - 5 * US;
+            fixture.does(HELPER, 10 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+        }
+    }
+}
+
 /// Rounds in which two clients ask at the same time, each on a thread of its own of the server; the second thread waits until
 /// the waker lets go of what it holds for 10 ms.
 fn rounds(scene: Scene) -> Recording {
@@ -76,35 +108,8 @@ fn rounds(scene: Scene) -> Recording {
                 fixture.does(thread, 5 * US, READ, reads);
             }
         }
-        // The first has it, or its answer is due at once and a helper has it.
         let let_go = start + 10 * MS;
-        fixture.now = start + 20 * US;
-        match scene.before {
-            Before::Sleeps => {
-                fixture.waits(scene.waker, let_go - fixture.now, NANOSLEEP, |call| call.pid = SERVER);
-            }
-            Before::Computes => (),
-            Before::Answers => {
-                let of_server = |call: &mut Call, number: u16, bytes: i64| {
-                    (call.pid, call.connection, call.fd) = (SERVER, 1001, 9);
-                    (call.number, call.result) = (number, bytes);
-                };
-                fixture.does(SERVER, 5 * US, WRITE, |call| of_server(call, WRITE, 1000));
-                fixture.travels(start + 23 * US, 1001, 1, 1000);
-                fixture.waits(SERVER, let_go - 5 * US - fixture.now, READ, |call| of_server(call, READ, 200));
-                fixture.now = start + 6 * US;
-                fixture.waits_for(CLIENT, 1, 30 * US, 1000);
-                fixture.now = let_go - 20 * US;
-                fixture.moves(CLIENT, 1, WRITE, 200);
-                fixture.travels(let_go - 17 * US, 1, 1001, 200);
-            }
-            Before::Waits => {
-                fixture.waits(scene.waker, let_go - fixture.now, FUTEX, |call| call.pid = SERVER);
-                fixture.recording.switches.last_mut().expect("it waited").waker = HELPER;
-                fixture.now = let_go - 5 * US;
-                fixture.does(HELPER, 10 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
-            }
-        }
+        until_let_go(&mut fixture, scene, start, let_go);
         fixture.now = let_go;
         fixture.does(scene.waker, 20 * US, scene.lock, |call| (call.pid, call.result) = (SERVER, 1));
         fixture.now = start + scene.needed_after;
@@ -173,7 +178,7 @@ fn what_requests_hold_is_told_by_the_class_that_java_waits_with() {
     for (class, held) in [
         ("java.util.concurrent.locks.ReentrantLock.lock", "a lock that"),
         ("java.util.concurrent.Semaphore.acquire", "a permit of a semaphore that"),
-        ("java.util.concurrent.LinkedBlockingDeque.takeFirst", "something of a pool that"),
+        ("java.util.concurrent.LinkedBlockingDeque.takeFirst", "a pooled resource that"),
     ] {
         let answer = answer(&in_java(class));
         let finding =

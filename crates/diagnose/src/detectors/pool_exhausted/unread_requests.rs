@@ -1,7 +1,7 @@
 //! Requests that have arrived and lie unread while whoever reads them later is blocked in others: requests of the program's
 //! clients, or what one of its servers asks another.
 
-use super::{LEAST_REQUESTS, LEAST_SHARE, RARE};
+use super::{LEAST_REQUESTS, LEAST_SHARE, RARE, longest_line};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::occupied::{is_of_client, is_others};
 use crate::detectors::{Found, costly_call, median, rows};
@@ -40,23 +40,16 @@ impl Line {
     }
 }
 
-/// The line in which most time is spent: before the servers that the clients ask, or before one that those ask.
+/// The line in which most time is spent.
 pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
-    let outer = found(analysis, &line(analysis, analysis.exchanges.iter()), None);
-    let mut asked: BTreeMap<String, Vec<&Exchange>> = BTreeMap::new();
-    for exchange in &analysis.inner {
-        asked.entry(analysis.connections.remote(exchange.connection)).or_default().push(exchange);
-    }
-    let inner = asked.into_iter().map(|(peer, asked)| found(analysis, &line(analysis, asked.into_iter()), Some(&peer)));
-    // Of equals the last is taken, and the requests of the clients are to be that.
-    inner.chain([outer]).flatten().max_by_key(|found| found.saving.wall)
+    longest_line(analysis, |asked, peer| found(analysis, &line(analysis, asked), peer))
 }
 
-fn line<'a>(analysis: &Analysis, exchanges: impl Iterator<Item = &'a Exchange> + Clone) -> Line {
+fn line(analysis: &Analysis, exchanges: &[&Exchange]) -> Line {
     let mut line = Line::default();
     let mut cursors = BTreeMap::new();
-    let in_hand = in_hand::by_reader(analysis, exchanges.clone());
-    for exchange in exchanges {
+    let in_hand = in_hand::by_reader(analysis, exchanges.iter().copied());
+    for &exchange in exchanges {
         line.requests += 1;
         let Some((arrived, read)) = unread(analysis, exchange) else { continue };
         line.readers.insert(read.tid);

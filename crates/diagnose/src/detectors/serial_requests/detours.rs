@@ -88,11 +88,25 @@ fn detour(first: &Asked, second: &Asked) -> Option<Detour> {
     let is_same = first.request.target == second.request.target && first.request.host == second.request.host;
     let follows = match detour {
         // Whoever asks for the same once more does not follow.
-        Detour::Elsewhere => !is_same && matches!(first.request.method.as_str(), "GET" | "HEAD"),
+        Detour::Elsewhere => {
+            let asks = matches!(first.request.method.as_str(), "GET" | "HEAD");
+            asks && !is_same && is_moved(&first.request.target, &second.request.target)
+        }
         Detour::Credentials => is_same,
     };
     let is_answered = second.status < 400 && first.request.method == second.request.method;
     (follows && is_answered && second.exchange.start >= first.exchange.end).then_some(detour)
+}
+
+/// Whether one path is the other on another host, with or without a slash at its end, or below another folder. Where a redirection
+/// leads is not recorded: what has another name may as well be the next thing that the program wants.
+fn is_moved(from: &str, to: &str) -> bool {
+    let parts = |target: &str| {
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        path.split('/').filter(|part| !part.is_empty()).map(str::to_string).collect::<Vec<_>>()
+    };
+    let (from, to) = (parts(from), parts(to));
+    from == to || (!from.is_empty() && to.ends_with(&from)) || (!to.is_empty() && from.ends_with(&to))
 }
 
 fn spent(exchanges: &[&Exchange]) -> u64 {
@@ -105,9 +119,9 @@ fn found(analysis: &Analysis, (detour, status): (Detour, u16), made: &[&Exchange
     let (count, all, spent) = (number::count(made.len() as u64), number::count(asked as u64), spent(made));
     let why = match detour {
         Detour::Elsewhere => format!("redirected ({status})"),
-        Detour::Credentials => format!("asked for credentials ({status})"),
+        Detour::Credentials => format!("refused for lack of credentials ({status})"),
     };
-    let what = format!("{count} of {all} requests are only {why}, and made again");
+    let what = format!("{count} of {all} requests are {why} and made again");
     let writes = made.iter().filter_map(|exchange| analysis.transfers(exchange).first());
     Found {
         title: format!("{what}: {} of {}{}", Nanos(spent), Nanos(analysis.exchange_wall()), place.in_words()),
@@ -126,6 +140,7 @@ fn found(analysis: &Analysis, (detour, status): (Detour, u16), made: &[&Exchange
 
 #[cfg(test)]
 mod tests {
+    use super::is_moved;
     use crate::fixture::{CLIENT, Fixture, US, WRITE};
     use crate::tests::{answer, names};
     use case::tables::{HttpMessage, direction};
@@ -157,14 +172,29 @@ mod tests {
     fn requests_that_are_redirected_each_time_are_found() {
         let answer = answer(&twice(301, |number| format!("/item{number}/")));
         let finding = answer.findings.iter().find(|finding| finding.name == "serial-requests").expect("found");
-        assert!(finding.title.starts_with("30 of 60 requests are only redirected (301), and made again: "));
+        assert!(finding.title.starts_with("30 of 60 requests are redirected (301) and made again: "));
         assert!((0.4..0.6).contains(&finding.cost.share_of_wall), "{finding:#?}");
+    }
+
+    #[test]
+    fn a_path_moves_to_another_host_or_folder_or_gets_a_slash() {
+        for (from, to) in
+            [("/a/b", "/a/b"), ("/a", "/a/"), ("/a?x=1", "/en/a?x=1"), ("/old/a.html", "/a.html"), ("/", "/")]
+        {
+            assert!(is_moved(from, to), "{from} {to}");
+        }
+        for (from, to) in [("/a", "/b"), ("/a", "/about"), ("/a", "/a/next"), ("/", "/a")] {
+            assert!(!is_moved(from, to), "{from} {to}");
+        }
     }
 
     #[test]
     fn requests_that_are_first_made_without_credentials_are_found() {
         let answer = answer(&twice(401, |number| format!("/item{number}")));
-        assert!(answer.findings[0].title.contains("requests are only asked for credentials (401)"), "{answer:#?}");
+        assert!(
+            answer.findings[0].title.contains("requests are refused for lack of credentials (401) and made again"),
+            "{answer:#?}"
+        );
         assert!(answer.findings[0].remedy.contains("first request"));
     }
 
@@ -174,6 +204,9 @@ mod tests {
         assert_eq!(names(&asking(logs_in)), Vec::<String>::new());
         assert_eq!(names(&asking((0..60).map(|_| ("/old".to_string(), 301)))), Vec::<String>::new());
         assert_eq!(names(&asking((0..60).map(|_| ("/secret".to_string(), 401)))), Vec::<String>::new());
+        let looks_for_dead_links =
+            (0..60).map(|number| (format!("/link{number}"), if number % 2 == 0 { 301 } else { 200 }));
+        assert_eq!(names(&asking(looks_for_dead_links)), Vec::<String>::new());
         let mixed = (0..60).map(|number| (format!("/item{number}"), if number % 10 == 0 { 302 } else { 200 }));
         assert_eq!(names(&asking(mixed)), Vec::<String>::new());
     }

@@ -130,11 +130,16 @@ pub fn letters(memory: Memory<'_>, mut pointer: u64) -> Option<Letters> {
             }
             Kind::Same(other) => pointer = other,
             // Put together already, and only the first is left.
-            Kind::Two(first, second) if text(memory, second)?.is_empty() => pointer = first,
+            Kind::Two(first, second) if is_empty(memory, second) => pointer = first,
             Kind::Part(..) | Kind::Two(..) => return None,
         }
     }
     None
+}
+
+/// Whether a string has no letters, as the second of two that were put together. Looked at no further: what it leads to may lead back.
+fn is_empty(memory: Memory<'_>, pointer: u64) -> bool {
+    matches!(kind(memory, pointer), Some(Kind::Letters(letters)) if letters.count == 0)
 }
 
 /// A string; `None` for anything else, and for one that is too long to be a name.

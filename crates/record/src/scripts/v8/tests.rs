@@ -182,6 +182,11 @@ fn the_letters_of_a_source_lie_side_by_side() {
     put(&mut arena, 0x1040, CONS, &[(8, 8 << 32), (16, pointer(0x1020)), (24, pointer(0x1000))]);
     let expected = Letters { address: 0x1030, count: 8, bytes_each: 1 };
     assert_eq!(letters(arena.memory(), pointer(0x1040)), Some(expected));
+    // A part of what is put together with that very part, and so on.
+    put(&mut arena, 0x1060, SLICED, &[(8, 1 << 32), (16, pointer(0x1080)), (24, small_of(0))]);
+    put(&mut arena, 0x1080, CONS, &[(8, 9 << 32), (16, pointer(0x1020)), (24, pointer(0x1060))]);
+    assert_eq!([0x1060, 0x1080].map(|at| letters(arena.memory(), pointer(at))), [None, None]);
+    assert_eq!(text(arena.memory(), pointer(0x1080)), None);
     let mut sources = Sources::default();
     let mut line = |letter| sources.line((1, arena.memory()), pointer(0x1040), letter);
     assert_eq!(
