@@ -32,6 +32,7 @@ mod schemas;
 mod steps;
 mod stopped;
 mod sweep;
+pub mod switches;
 pub mod syscall;
 pub mod tables;
 mod traffic;

@@ -21,7 +21,7 @@ impl Pathology {
 }
 
 /// Identifiers and names. Both are stable: what is not looked for any more keeps its number.
-pub const CATALOGUE: [(&str, &str); 53] = [
+pub const CATALOGUE: [(&str, &str); 55] = [
     ("P01", "nagle-delayed-ack"),
     ("P02", "delayed-ack-at-mss-multiple"),
     ("P03", "split-writes"),
@@ -75,4 +75,6 @@ pub const CATALOGUE: [(&str, &str); 53] = [
     ("P51", "hot-library"),
     ("P52", "process-per-request"),
     ("P53", "silent-upstream"),
+    ("P54", "costly-switch"),
+    ("P55", "files-per-request"),
 ];

@@ -15,11 +15,13 @@ mod close_wait_framing;
 mod compression_level;
 mod connection_churn;
 mod context_per_request;
+mod costly_switch;
 mod cpu_quota_throttling;
 mod dead_ipv6;
 mod debug_build;
 mod delayed_ack_at_mss_multiple;
 mod expect_continue;
+mod files_per_request;
 mod fixed_socket_buffers;
 mod fresh_connections;
 pub mod healthy;
@@ -196,7 +198,9 @@ pub const ALL: &[Detector] = &[
     compression_level::DETECTOR,
     allocator_pressure::DETECTOR,
     debug_build::DETECTOR,
+    costly_switch::DETECTOR,
     slow_clock_or_entropy::DETECTOR,
+    files_per_request::DETECTOR,
     tiny_reads::DETECTOR,
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,
@@ -234,4 +238,10 @@ fn common_caller(analysis: &Analysis, samples: &[&Sample], accepts: impl Fn(&str
 /// The place where calls took most of something: each call's row with its part of it.
 fn costly_call(analysis: &Analysis, calls: impl IntoIterator<Item = (usize, u64)>) -> Located {
     analysis.place_of_calls(calls)
+}
+
+/// A path by its id, as the program gave it.
+fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
+    let paths = &analysis.recording.paths;
+    paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
 }

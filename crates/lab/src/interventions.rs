@@ -49,6 +49,7 @@ mod switch_off;
 mod tcp_nodelay;
 mod timeouts;
 mod wait_when_not_ready;
+mod without_switches;
 
 use crate::aspect::Aspect;
 use crate::intervention_counters::InterventionCounters;
@@ -194,6 +195,8 @@ pub const ALL: &[Intervention] = &[
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     large_heap::LARGE_HEAP,
+    without_switches::WITHOUT_SWITCHES,
+    without_switches::SAME_SWITCHES,
     larger_pool::LARGER_POOL,
     same_pool::SAME_POOL,
     short_pauses::SHORT_PAUSES,

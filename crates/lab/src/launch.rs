@@ -199,7 +199,8 @@ impl Programs<'_> {
     /// The world's variables, then the treatment's, then what loads the shims in front of what is loaded anyway.
     fn environment(&self) -> Vec<(OsString, Option<OsString>)> {
         let world = self.world.environment.iter().map(|(name, value)| (name.into(), value.as_ref().map(Into::into)));
-        let arranged = self.treatment.environment.iter().map(|(name, value)| (name.into(), Some(value.into())));
+        let arranged =
+            self.treatment.environment.iter().map(|(name, value)| (name.into(), value.as_ref().map(Into::into)));
         let mut all = world.chain(arranged).collect::<Vec<(OsString, Option<OsString>)>>();
         let preloaded = all.iter().rev().find(|(name, _)| name == "LD_PRELOAD").map(|(_, value)| value.clone());
         let preloaded = preloaded.unwrap_or_else(|| std::env::var_os("LD_PRELOAD"));

@@ -120,8 +120,8 @@ pub struct Treatment {
     pub network: Vec<NetworkChange>,
     /// Files replaced.
     pub replacements: Vec<Replacement>,
-    /// Variables set in the environment of both ends.
-    pub environment: Vec<(String, String)>,
+    /// Variables of the environment of both ends that are set, or removed where there is no value.
+    pub environment: Vec<(String, Option<String>)>,
     /// Whether the subject is taken out of the control groups that limit its CPU time.
     pub outside_quota: bool,
 }

@@ -104,6 +104,7 @@ impl Lifetimes {
         process.runtime.clear();
         process.executable = executable.to_string();
         process.command = executable.to_string();
+        process.switches.clear();
         describe(process);
     }
 
@@ -205,6 +206,7 @@ fn describe(process: &mut Process) {
     let Some(found) = processes::describe(process.pid) else { return };
     process.executable = found.executable;
     process.command = found.command.join(" ");
+    process.switches = found.switches;
     process.parent = found.parent;
     process.uid = found.uid;
     process.network_namespace = found.network_namespace;

@@ -3,12 +3,15 @@
 use crate::counters;
 use crate::peer;
 use broker::Place;
-use case::redact_arguments;
+use case::{redact_arguments, switches};
 use std::fs::{self, File};
 use std::io::Read;
 
 /// No more of a command line is kept: it can have megabytes, and each process has its own.
 const LONGEST_COMMAND_BYTES: u64 = 16 << 10;
+
+/// The same of an environment; nearly all have a page or two.
+const LONGEST_ENVIRONMENT_BYTES: u64 = 64 << 10;
 
 /// A process as it was when it was looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub struct Description {
     pub executable: String,
     /// Its command line, secrets redacted.
     pub command: Vec<String>,
+    /// Switches in its environment that make a runtime slow (`case::switches`); empty where we may not read it.
+    pub switches: String,
     /// The process that started it, or took it over.
     pub parent: u32,
     /// The user it runs as (real user id).
@@ -33,7 +38,8 @@ pub fn describe(pid: u32) -> Option<Description> {
     let executable = peer::link(pid, Place::Executable).unwrap_or_default();
     Some(Description {
         executable: executable.to_string_lossy().into_owned(),
-        command: redact_arguments(&arguments(&command_line(pid))),
+        command: redact_arguments(&arguments(&beginning_of(pid, "cmdline", LONGEST_COMMAND_BYTES))),
+        switches: switches::in_environment(&beginning_of(pid, "environ", LONGEST_ENVIRONMENT_BYTES)),
         parent: field(&status, "PPid:")?,
         uid: field(&status, "Uid:")?,
         network_namespace: counters::network_namespace(pid).unwrap_or(0),
@@ -47,12 +53,12 @@ pub fn thread_name(pid: u32, tid: u32) -> Option<String> {
     Some(String::from_utf8_lossy(name.trim_ascii_end()).into_owned())
 }
 
-/// The beginning of `/proc/PID/cmdline`.
-fn command_line(pid: u32) -> Vec<u8> {
+/// The beginning of a file of `/proc/PID`.
+fn beginning_of(pid: u32, file: &str, bytes_at_most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let opened = File::open(format!("/proc/{pid}/cmdline"));
-    // What cannot be read of a process that ends is not there.
-    let _ = opened.and_then(|file| file.take(LONGEST_COMMAND_BYTES).read_to_end(&mut bytes));
+    let opened = File::open(format!("/proc/{pid}/{file}"));
+    // What cannot be read of a process that ends, or that is not ours to look into, is not there.
+    let _ = opened.and_then(|file| file.take(bytes_at_most).read_to_end(&mut bytes));
     bytes
 }
 

@@ -25,6 +25,9 @@ table! {
         pub network_namespace: u64,
         /// User id.
         pub uid: u32,
+        /// Known switches in its environment that make a runtime slow, `NAME` or `NAME=WORD`, with a space between two; nothing else
+        /// of the environment is kept.
+        pub switches: String as Word = String::new(),
         /// Exit status as `wait` reports it (status in the high byte, signal in the low seven bits); -1 while running.
         pub exit: i32,
     }

@@ -1,6 +1,6 @@
 //! P10: the same certificates are read and parsed again and again.
 
-use super::{Found, ca_path_layout, costly_call, detector, rows};
+use super::{Found, ca_path_layout, costly_call, detector, path_name, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::Located;
 use crate::syscall;
@@ -251,11 +251,6 @@ fn follow(load: &mut Load, call: &Call) {
     }
     load.certificates |= reads && call.content == content::PEM;
     load.bytes = load.bytes.saturating_add(if reads { call.result.max(0) as u64 } else { 0 });
-}
-
-fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
-    let paths = &analysis.recording.paths;
-    paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
 }
 
 /// Whether a name is a certificate's in a directory that OpenSSL searches: eight hexadecimal digits, a dot, a number.

@@ -1,6 +1,6 @@
 //! P11: many files with one name's hash in a folder of certificates.
 
-use super::{Found, costly_call, detector, rows};
+use super::{Found, costly_call, detector, path_name, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use crate::threads::call_end;
@@ -71,7 +71,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     });
     let place = costly_call(analysis, weights);
     let what = format!("Each TLS handshake goes through up to {files} certificate files of one name");
-    let path = path_of(analysis, analysis.call(first.calls[0]).path);
+    let path = path_name(analysis, analysis.call(first.calls[0]).path);
     Some(Found {
         title: format!("{what}: {} per request{}", Nanos((saving.wall + saving.outside) / count), place.in_words()),
         what,
@@ -135,11 +135,6 @@ pub fn hashed(path: &str) -> Option<(&str, u32)> {
     let is_hash = hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = number.strip_prefix('r').unwrap_or(number).parse().ok().filter(|_| is_hash)?;
     Some((path.rsplit_once('.')?.0, number))
-}
-
-fn path_of<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
-    let paths = &analysis.recording.paths;
-    paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
 }
 
 #[cfg(test)]

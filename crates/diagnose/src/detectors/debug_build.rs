@@ -1,6 +1,6 @@
 //! P46: debug output, tracing and instrumentation that each request pays for.
 
-use super::{Found, common_place, costly_call, detector, rows};
+use super::{Found, common_place, costly_call, detector, path_name, rows};
 use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
@@ -226,11 +226,6 @@ fn is_logging(analysis: &Analysis, sample: &Sample) -> bool {
     let is_logger = |name: &str| LOGGERS.iter().any(|logger| name.starts_with(logger));
     let in_python = || analysis.code.frames(sample.script_stack).any(|frame| frame.file.ends_with(PYTHON_LOGGING));
     analysis.code.passes_through(sample.stack, is_logger) || in_python()
-}
-
-fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
-    let paths = &analysis.recording.paths;
-    paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
 }
 
 /// Samples inside the run-time of an instrumented build.

@@ -27,7 +27,7 @@ intervention! {
         summary: "has OpenSSL start with an empty configuration",
         predictions: &[Prediction::gains("P16"), Prediction::does_nothing("P12")],
         treat: |_, treatment| {
-            treatment.environment.push((FILE.0.to_string(), FILE.1.to_string()));
+            treatment.environment.push((FILE.0.to_string(), Some(FILE.1.to_string())));
             Ok(())
         },
         applied: |_| Ok(1),

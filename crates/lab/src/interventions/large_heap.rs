@@ -63,7 +63,7 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
         let inside = format!("needs {name} in the environment: a limit that the program sets itself counts for more");
         set(name).filter(|value| !value.is_empty()).ok_or(NotHere(inside))
     };
-    let mut put = |name: &str, value: String| treatment.environment.push((name.to_string(), value));
+    let mut put = |name: &str, value: String| treatment.environment.push((name.to_string(), Some(value)));
     match runtime {
         Runtime::Java => {
             let memory = std::fs::read_to_string(MEMORY).ok().and_then(|text| total(&text));
@@ -137,7 +137,9 @@ mod tests {
         }
         let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
         let mut treatment = Treatment::default();
-        treat(&request, &mut treatment).ok().map(|()| treatment.environment)
+        treat(&request, &mut treatment)
+            .ok()
+            .map(|()| treatment.environment.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
     }
 
     #[test]

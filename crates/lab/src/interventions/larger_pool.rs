@@ -49,7 +49,7 @@ pub(super) fn set(request: &Request, treatment: &mut Treatment, times: u32) -> R
     };
     let given = given.and_then(|size| size.trim().parse::<u32>().ok()).filter(|size| *size > 0).unwrap_or(DEFAULT);
     let size = given.saturating_mul(times).min(MOST);
-    treatment.environment.push((SIZE.to_string(), size.to_string()));
+    treatment.environment.push((SIZE.to_string(), Some(size.to_string())));
     Ok(())
 }
 
@@ -98,7 +98,7 @@ pub(super) mod tests {
         let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
         let mut treatment = Treatment::default();
         set(&request, &mut treatment, times).ok()?;
-        treatment.environment.into_iter().find(|(name, _)| name == SIZE).map(|(_, value)| value)
+        treatment.environment.into_iter().find(|(name, _)| name == SIZE).and_then(|(_, value)| value)
     }
 
     const POOL: &str = "/build/deps/uv/src/threadpool.c";

@@ -11,6 +11,7 @@ mod other;
 mod pauses;
 mod preload;
 mod reads;
+mod switches;
 mod timeouts;
 mod tls;
 mod tls_writes;

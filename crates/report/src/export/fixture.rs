@@ -61,6 +61,7 @@ fn process(pid: u32, role: &str, name: &str) -> Process {
         role: role.into(),
         runtime: String::new(),
         network_namespace: 7,
+        switches: String::new(),
         uid: 0,
         exit: 0,
     }

@@ -1,0 +1,17 @@
+"""Asks for a page again and again over one connection. Usage: client.py ADDRESS PORT REQUESTS"""
+
+import http.client
+import sys
+
+
+def main():
+    address, port, requests = sys.argv[1:]
+    connection = http.client.HTTPConnection(address, int(port))
+    size = 0
+    for _ in range(int(requests)):
+        connection.request("GET", "/")
+        size += len(connection.getresponse().read())
+    print(f"{requests} requests, {size} bytes")
+
+
+main()

@@ -1,0 +1,227 @@
+//! Switches of runtimes: variables of the environment that make whatever runs with them slow. They are meant for developers and
+//! for tests, and forgotten in images and unit files.
+//!
+//! Nothing else of a program's environment is kept: it is full of secrets.
+
+use crate::tables::Process;
+
+/// One switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// The variable.
+    pub variable: &'static str,
+    /// What in it is the switch.
+    pub setting: Setting,
+    /// What the runtime's name begins with (`cpython`); empty where it is no matter of one.
+    pub runtime: &'static str,
+    /// The part of the program that it slows down.
+    pub slows: Part,
+    /// Who reads it.
+    pub reader: Reader,
+    /// What it does, to follow its name: `traces every allocation`.
+    pub does: &'static str,
+}
+
+/// What in a variable is a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Its value is neither empty nor 0.
+    On,
+    /// Its value is one of these.
+    Is(&'static [&'static str]),
+    /// One of its words begins like this.
+    Word(&'static str),
+}
+
+/// The part of a program that a switch slows down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Whatever it does.
+    All,
+    /// The library whose name begins like this.
+    Library(&'static str),
+}
+
+/// Who reads a variable, and so how early it has to be gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// The runtime, when the program's own code begins.
+    Runtime,
+    /// Libraries, while they are loaded.
+    Loader,
+}
+
+const fn runtime(variable: &'static str, setting: Setting, runtime: &'static str, does: &'static str) -> Switch {
+    Switch { variable, setting, runtime, slows: Part::All, reader: Reader::Runtime, does }
+}
+
+const fn loader(variable: &'static str, setting: Setting, slows: Part, does: &'static str) -> Switch {
+    Switch { variable, setting, runtime: "", slows, reader: Reader::Loader, does }
+}
+
+const NO_COMPILER: &str = "turns the just-in-time compiler off";
+const WEAK_COMPILER: &str = "keeps the just-in-time compiler from optimizing";
+const JNI_CHECKS: &str = "checks every call into native code";
+const NO_AES: &str = "hides the processor's AES instructions";
+const PROFILER: &str = "runs it under a debugger or profiler";
+const ALLOCATOR_CHECKS: &str = "checks every allocation";
+const FILLS: &str = "fills all memory that is allocated or freed";
+
+/// All that are known. Sources: the manuals of python(1), node(1), java(1), perlrun(1), ruby(1), mallopt(3), OPENSSL_ia32cap(3) and
+/// that of the GNU C library on tunables.
+pub const KNOWN: &[Switch] = &[
+    runtime("PYTHONDEVMODE", Setting::On, "cpython", "turns Python's development mode on"),
+    runtime("PYTHONTRACEMALLOC", Setting::On, "cpython", "traces every allocation"),
+    runtime("PYTHONASYNCIODEBUG", Setting::On, "cpython", "turns asyncio's debug mode on"),
+    runtime(
+        "PYTHONMALLOC",
+        Setting::Is(&["debug", "malloc_debug", "pymalloc_debug", "mimalloc_debug"]),
+        "cpython",
+        ALLOCATOR_CHECKS,
+    ),
+    runtime("NODE_OPTIONS", Setting::Word("--jitless"), "node", NO_COMPILER),
+    runtime("NODE_OPTIONS", Setting::Word("--cpu-prof"), "node", "profiles it"),
+    runtime("NODE_OPTIONS", Setting::Word("--heap-prof"), "node", "profiles its heap"),
+    runtime("NODE_V8_COVERAGE", Setting::On, "node", "counts which code has run"),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-Xint"), "java", NO_COMPILER),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word("-Xint"), "java", NO_COMPILER),
+    runtime("_JAVA_OPTIONS", Setting::Word("-Xint"), "java", NO_COMPILER),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-XX:TieredStopAtLevel="), "java", WEAK_COMPILER),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word("-XX:TieredStopAtLevel="), "java", WEAK_COMPILER),
+    runtime("_JAVA_OPTIONS", Setting::Word("-XX:TieredStopAtLevel="), "java", WEAK_COMPILER),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-Xcheck:jni"), "java", JNI_CHECKS),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word("-Xcheck:jni"), "java", JNI_CHECKS),
+    runtime("_JAVA_OPTIONS", Setting::Word("-Xcheck:jni"), "java", JNI_CHECKS),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-XX:-UseAES"), "java", NO_AES),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word("-XX:-UseAES"), "java", NO_AES),
+    runtime("_JAVA_OPTIONS", Setting::Word("-XX:-UseAES"), "java", NO_AES),
+    runtime("PERL5OPT", Setting::Word("-d"), "perl", PROFILER),
+    runtime("RUBYOPT", Setting::Word("-rdebug"), "ruby", PROFILER),
+    runtime("RUBYOPT", Setting::Word("-rtracer"), "ruby", PROFILER),
+    runtime("RUBYOPT", Setting::Word("-rprofile"), "ruby", PROFILER),
+    runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", ALLOCATOR_CHECKS),
+    loader(
+        "OPENSSL_ia32cap",
+        Setting::On,
+        Part::Library("libcrypto"),
+        "hides instructions of the processor from OpenSSL",
+    ),
+    loader("MALLOC_PERTURB_", Setting::On, Part::All, FILLS),
+    loader("GLIBC_TUNABLES", Setting::Word("glibc.malloc.perturb="), Part::All, FILLS),
+    loader("GLIBC_TUNABLES", Setting::Word("glibc.malloc.check="), Part::All, ALLOCATOR_CHECKS),
+    loader("GLIBC_TUNABLES", Setting::Word("glibc.malloc.tcache_count=0"), Part::All, "turns malloc's cache off"),
+    loader("GLIBC_TUNABLES", Setting::Word("glibc.cpu.hwcaps="), Part::All, "hides instructions of the processor"),
+];
+
+impl Switch {
+    /// How it is written in a variable's value: `NAME`, or `NAME=WORD` where it is a word of the value.
+    fn in_value(&self, value: &str) -> Option<String> {
+        let word = match self.setting {
+            Setting::On => return (!value.is_empty() && value != "0").then(|| self.variable.to_string()),
+            Setting::Is(values) => return values.contains(&value).then(|| format!("{}={value}", self.variable)),
+            Setting::Word(beginning) => words(value).find(|word| word.starts_with(beginning))?,
+        };
+        Some(format!("{}={word}", self.variable))
+    }
+
+    /// Whether this is how it is written.
+    fn is(&self, written: &str) -> bool {
+        let (variable, word) = written.split_once('=').unwrap_or((written, ""));
+        variable == self.variable
+            && match self.setting {
+                Setting::On => word.is_empty(),
+                Setting::Is(values) => values.contains(&word),
+                Setting::Word(beginning) => word.starts_with(beginning),
+            }
+    }
+}
+
+/// The words of a list of options, or of glibc's tunables.
+fn words(value: &str) -> impl Iterator<Item = &str> {
+    value.split([' ', ':']).filter(|word| !word.is_empty()).chain(value.split(' '))
+}
+
+/// The switches in an environment as `/proc/PID/environ` has it (each variable ends with a zero byte), with a space between two; empty
+/// where there is none.
+pub fn in_environment(environment: &[u8]) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for variable in environment.split(|byte| *byte == 0) {
+        let Ok(variable) = std::str::from_utf8(variable) else { continue };
+        let Some((name, value)) = variable.split_once('=') else { continue };
+        for switch in KNOWN.iter().filter(|switch| switch.variable == name) {
+            found.extend(switch.in_value(value).filter(|written| !found.contains(written)));
+        }
+    }
+    found.join(" ")
+}
+
+/// The switches that a process ran with and that its runtime reads, each with how it was written.
+pub fn of(process: &Process) -> Vec<(&'static Switch, &str)> {
+    let known =
+        |written: &str| KNOWN.iter().find(|switch| switch.is(written) && process.runtime.starts_with(switch.runtime));
+    process.switches.split(' ').filter_map(|written| Some((known(written)?, written))).collect()
+}
+
+/// A variable's value without a switch in it; none where nothing is left.
+pub fn without(value: &str, written: &str) -> Option<String> {
+    let (_, word) = written.split_once('=')?;
+    let separator = if value.contains(' ') || !value.contains(':') { " " } else { ":" };
+    let left: Vec<&str> = value.split(separator).filter(|part| *part != word && !part.is_empty()).collect();
+    (!left.is_empty() && left.join(separator) != value).then(|| left.join(separator))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(runtime: &str, environment: &[u8]) -> Process {
+        Process { runtime: runtime.into(), switches: in_environment(environment), ..Process::default() }
+    }
+
+    #[test]
+    fn of_an_environment_nothing_but_switches_is_kept() {
+        let environment =
+            b"HOME=/root\0PASSWORD=x\0JAVA_TOOL_OPTIONS=-Dkey=secret -Xint\0PYTHONDEVMODE=1\0\xff=1\0plain";
+        assert_eq!(in_environment(environment), "JAVA_TOOL_OPTIONS=-Xint PYTHONDEVMODE");
+        assert_eq!(in_environment(b"PYTHONTRACEMALLOC=0\0PYTHONDEVMODE=\0NODE_OPTIONS=--max-old-space-size=64"), "");
+        assert_eq!(in_environment(b"PYTHONMALLOC=malloc\0JAVA_TOOL_OPTIONS=-XX:+UseSerialGC"), "");
+        let java = in_environment(b"_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -Xmx1g");
+        assert_eq!(java, "_JAVA_OPTIONS=-XX:TieredStopAtLevel=1");
+    }
+
+    #[test]
+    fn a_switch_counts_for_the_runtime_that_reads_it() {
+        let environment = b"PYTHONDEVMODE=1\0NODE_OPTIONS=--jitless\0OPENSSL_ia32cap=~0x200000200000000\0";
+        let variables = |runtime: &str| {
+            let process = process(runtime, environment);
+            of(&process).into_iter().map(|(switch, _)| switch.variable).collect::<Vec<_>>()
+        };
+        assert_eq!(variables("cpython 3.11"), ["PYTHONDEVMODE", "OPENSSL_ia32cap"]);
+        assert_eq!(variables("node"), ["NODE_OPTIONS", "OPENSSL_ia32cap"]);
+        assert_eq!(variables(""), ["OPENSSL_ia32cap"]);
+        assert!(of(&process("go", b"")).is_empty());
+    }
+
+    #[test]
+    fn what_else_a_variable_says_stays() {
+        assert_eq!(without("1", "PYTHONDEVMODE"), None);
+        assert_eq!(without("-Da=b -Xint", "JAVA_TOOL_OPTIONS=-Xint").as_deref(), Some("-Da=b"));
+        assert_eq!(without("-Xint", "JAVA_TOOL_OPTIONS=-Xint"), None);
+        let tunables = "glibc.malloc.check=3:glibc.malloc.arena_max=1";
+        let left = without(tunables, "GLIBC_TUNABLES=glibc.malloc.check=3");
+        assert_eq!(left.as_deref(), Some("glibc.malloc.arena_max=1"));
+    }
+
+    #[test]
+    fn a_switch_is_known_by_how_it_is_written() {
+        for switch in KNOWN {
+            let value = match switch.setting {
+                Setting::On => "1",
+                Setting::Is(values) => values[0],
+                Setting::Word(word) => word,
+            };
+            let written = switch.in_value(value).expect("it is the switch");
+            assert!(switch.is(&written) && !written.contains(' '), "{written}");
+        }
+    }
+}

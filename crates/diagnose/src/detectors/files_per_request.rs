@@ -1,0 +1,213 @@
+//! P55: the same files, opened or looked up again for each request.
+
+use super::{Found, costly_call, detector, path_name, rows};
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::syscall;
+use crate::threads::call_end;
+use case::Nanos;
+use case::tables::Call;
+use std::collections::BTreeMap;
+
+detector! {
+    /// # files-per-request
+    ///
+    /// ## What it is
+    /// Each request goes to the file system for what did not change since the last one: it reads configuration,
+    /// templates or translations again, compiles its sources again (PHP without its cache of compiled code, a server in
+    /// development mode), or looks through a list of folders for each of many names.
+    ///
+    /// ## Evidence
+    /// Twenty calls or more per request that open, look up, read or close files which nearly every request opens or looks
+    /// up again; the time of these calls, a tenth of the requests' time or more. What is then done with the files'
+    /// contents is not in it.
+    ///
+    /// ## What proves it
+    /// Nothing from outside: whoever answered from memory would have to know that no file has changed. It remains a
+    /// suspicion with what these calls cost.
+    ///
+    /// ## Remedy
+    /// Read them once, when the program starts, and again only when they change. Switch the cache of the framework on
+    /// (PHP: opcache, with validate_timestamps off; templates: no automatic reload; Node.js: NODE_ENV=production).
+    ///
+    /// ## Not to be confused with
+    /// ca-path-layout and ca-bundle-per-context (certificates); process-per-request (a program that starts each time and
+    /// loads its libraries); a server of files, which opens the one that it is asked for; a database, whose files stay
+    /// open.
+    "P55" "files-per-request",
+    follows_from: &["P09", "P10", "P11", "P16", "P17", "P31", "P39", "P46", "P47", "P52"]
+}
+
+/// A server of files opens one, and looks at a handful of names around it.
+const MANY: u64 = 20;
+
+/// From this share of the requests' time the calls count.
+const LEAST: f64 = 0.1;
+
+/// A file of each request is opened or looked up in so many of them; some requests are others.
+const NEARLY_ALL: f64 = 0.8;
+
+/// Fewer requests show no habit.
+const HABIT: u64 = 5;
+
+/// What was done with one file while requests were in hand.
+#[derive(Default)]
+struct File {
+    /// How often it was opened or looked up by name.
+    named: u64,
+    calls: Vec<(usize, u64)>,
+    cpu: u64,
+}
+
+fn detect(analysis: &Analysis) -> Option<Found> {
+    let count = analysis.exchanges.len() as u64;
+    if count < HABIT {
+        return None;
+    }
+    let mut files = files(analysis);
+    files.retain(|_, file| file.named as f64 >= NEARLY_ALL * count as f64);
+    let calls: Vec<(usize, u64)> = files.values().flat_map(|file| file.calls.iter().copied()).collect();
+    let wall: u64 = calls.iter().map(|(_, inside)| inside).sum();
+    let is_felt = wall as f64 >= LEAST * analysis.exchange_wall() as f64;
+    if (calls.len() as u64) < MANY * count || !is_felt {
+        return None;
+    }
+    let cpu = files.values().map(|file| file.cpu).sum();
+    let costliest = files.iter().max_by_key(|(path, file)| {
+        (file.calls.iter().map(|(_, inside)| inside).sum::<u64>(), std::cmp::Reverse(**path))
+    });
+    let costliest = costliest.map_or("", |(path, _)| path_name(analysis, *path));
+    let place = costly_call(analysis, calls.iter().copied());
+    let what = match files.len() {
+        1 => "Each request opens or looks up the same file again and again".to_string(),
+        files => format!("Each request opens or looks up the same {files} files again"),
+    };
+    Some(Found {
+        title: format!(
+            "{what}: {} of every {} request{}",
+            Nanos(wall / count),
+            Nanos(analysis.exchange_wall() / count),
+            place.in_words()
+        ),
+        what,
+        mechanism: vec![
+            format!(
+                "{} calls per request go to files that nearly every request goes to; one takes {}.",
+                calls.len() as u64 / count,
+                Nanos(wall / calls.len() as u64)
+            ),
+            format!("The one that takes most is {costliest}."),
+            "What the program then does with their contents is not in this.".to_string(),
+        ],
+        saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
+        place,
+        remedy: "Read these files once, and again only when they change.".to_string(),
+        rows: rows("calls", calls.iter().map(|(row, _)| *row)),
+        ..Found::default()
+    })
+}
+
+/// The files that threads went to while they had a request in hand, by the id of their path; what was written is left out, with its
+/// file: that has changed.
+fn files(analysis: &Analysis) -> BTreeMap<u32, File> {
+    let mut files: BTreeMap<u32, File> = BTreeMap::new();
+    let mut written: Vec<u32> = Vec::new();
+    for (row, call) in analysis.recording.calls.iter().enumerate() {
+        if call.path == 0 || call.connection != 0 {
+            continue;
+        }
+        let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
+        if inside == 0 {
+            continue;
+        }
+        if syscall::is_write(call.number) || syscall::is_sync(call.number) {
+            written.push(call.path);
+            continue;
+        }
+        let file = files.entry(call.path).or_default();
+        file.named += u64::from(is_named(call));
+        file.calls.push((row, inside));
+        file.cpu += call.duration.0.saturating_sub(call.blocked.0);
+    }
+    for path in written {
+        files.remove(&path);
+    }
+    files
+}
+
+/// Whether a call goes to a file by its name, not by a descriptor.
+fn is_named(call: &Call) -> bool {
+    syscall::is_open(call.number) || call.fd < 0
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::tests::{answer, names};
+    use case::tables::Call;
+
+    /// `openat`.
+    const OPEN: u16 = 257;
+
+    /// Twenty requests during which the server opens so many files, each as `edit` says.
+    fn opening(files: u32, edit: impl Fn(u32, u32, &mut Call)) -> Fixture {
+        let mut fixture = Fixture::new();
+        for id in 1..=1000 {
+            fixture.path(id, &format!("/srv/app/part{id}.php"));
+        }
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
+        for request in 0..20 {
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = fixture.now;
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 200);
+            for file in 1..=files {
+                fixture.does(SERVER, 20 * US, OPEN, |call| {
+                    (call.fd, call.path, call.result) = (-1, file, 9);
+                    edit(request, file, call);
+                });
+            }
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 1000);
+            fixture.travels(answered + 3 * US, 1001, 1, 1000);
+            idle = fixture.now;
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            fixture.now += 20 * US;
+        }
+        fixture
+    }
+
+    fn is_found(fixture: Fixture) -> bool {
+        names(&fixture.end()).contains(&"files-per-request".to_string())
+    }
+
+    #[test]
+    fn files_that_each_request_opens_are_found_with_their_number() {
+        let answer = answer(&opening(50, |_, _, _| {}).end());
+        let finding = answer.findings.iter().find(|finding| finding.name == "files-per-request").expect("found");
+        let expected = "Each request opens or looks up the same 50 files again: 1.00 ms of every ";
+        assert!(finding.title.starts_with(expected), "{}", finding.title);
+        assert!(finding.mechanism[1].contains("/srv/app/part1.php"), "{:?}", finding.mechanism);
+        assert!(finding.cost.ns_per_exchange.abs_diff(MS) < MS / 10, "{:?}", finding.cost);
+    }
+
+    #[test]
+    fn a_few_files_or_others_each_time_or_open_ones_are_left_alone() {
+        assert!(!is_found(opening(6, |_, _, _| {})));
+        assert!(!is_found(opening(50, |request, file, call| call.path = 50 * request + file)));
+        assert!(!is_found(opening(50, |_, _, call| (call.fd, call.number) = (7, READ))));
+    }
+
+    #[test]
+    fn a_file_that_is_written_is_no_constant() {
+        assert!(!is_found(opening(50, |request, file, call| {
+            if request == 3 {
+                (call.fd, call.number, call.path) = (7, WRITE, file);
+            }
+        })));
+    }
+}

@@ -1,0 +1,91 @@
+/* Takes switches out of the environment before the program's own code reads it. The parameter's words are NAME, for a whole variable,
+ * or NAME=WORD, for a word of its value; `again` before them puts each back as it was.
+ *
+ * Seen counts programs; changed those that began as they were to: without them, or with them as before. Not reached: what libraries
+ * read while they are loaded, and programs without a loader. */
+#include "shim.h"
+
+#define LONGEST_VALUE 8192
+
+/* Whether `value` begins with the word, as a word. */
+static int begins_with(const char *value, const char *word, size_t length)
+{
+	return !strncmp(value, word, length) && (value[length] == ' ' || !value[length]);
+}
+
+/* Copies a value without a word; 1 where it fits. */
+static int copy_without(char *to, const char *value, const char *word, size_t length)
+{
+	size_t at = 0;
+	int is_start = 1;
+	while (*value) {
+		if (is_start && begins_with(value, word, length)) {
+			value += length;
+			while (*value == ' ')
+				value++;
+			continue;
+		}
+		if (at + 1 >= LONGEST_VALUE)
+			return 0;
+		is_start = *value == ' ';
+		to[at++] = *value++;
+	}
+	while (at && to[at - 1] == ' ')
+		at--;
+	to[at] = 0;
+	return 1;
+}
+
+/* Takes one switch out; 1 where it is not there any more. */
+static int take(char *name)
+{
+	static char left[LONGEST_VALUE];
+	char *word = strchr(name, '=');
+	int is_gone;
+	if (!word)
+		return !unsetenv(name);
+	*word = 0;
+	const char *value = getenv(name);
+	/* The only word of its variable, as checkers and allocators have it, or one of several. */
+	is_gone = !value || !strcmp(value, word + 1) ? !unsetenv(name) :
+						       copy_without(left, value, word + 1, strlen(word + 1)) &&
+							       !setenv(name, left, 1);
+	*word = '=';
+	return is_gone;
+}
+
+/* Takes the variable of a switch out and puts it back; 1 where it is as it was. */
+static int renew(char *name)
+{
+	static char kept[LONGEST_VALUE];
+	char *end = strchr(name, '=');
+	int is_back = 1;
+	if (end)
+		*end = 0;
+	const char *value = getenv(name);
+	if (value && strlen(value) < sizeof(kept)) {
+		strcpy(kept, value);
+		is_back = !unsetenv(name) && !setenv(name, kept, 1);
+	}
+	if (end)
+		*end = '=';
+	return is_back;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	shim_begin("without-switches");
+	if (shim_is_inert)
+		return;
+	SEEN();
+	int is_again = 0, is_done = 1;
+	char *rest, *word = strtok_r(shim_parameter, " ", &rest);
+	if (word && !strcmp(word, "again")) {
+		is_again = 1;
+		word = strtok_r(0, " ", &rest);
+	}
+	for (; word; word = strtok_r(0, " ", &rest))
+		is_done &= is_again ? renew(word) : take(word);
+	if (is_done)
+		CHANGED();
+}
