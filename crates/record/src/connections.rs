@@ -65,7 +65,8 @@ struct Before {
 /// All sockets seen, by number.
 #[derive(Default)]
 pub struct Connections {
-    sockets: FxHashMap<u32, Socket>,
+    /// Each by itself: a table of hundreds of thousands that grows would be copied as a whole.
+    sockets: FxHashMap<u32, Box<Socket>>,
     /// Stands for each socket that is not kept.
     beyond: Socket,
     /// Sockets that were not kept since last asked.
@@ -119,8 +120,8 @@ impl Connections {
         self.sockets.get(&number).map_or(role::UNKNOWN, |socket| socket.row.role)
     }
 
-    /// TCP did something to a socket.
-    pub fn changed(&mut self, event: &TcpEvent) {
+    /// TCP did something to a socket. Returns whether its connection is over.
+    pub fn changed(&mut self, event: &TcpEvent) -> bool {
         let now = Nanos(event.time);
         let socket = socket_of(&mut self.sockets, &mut self.beyond, event.socket, now);
         let row = &mut socket.row;
@@ -128,13 +129,15 @@ impl Connections {
         row.nodelay = event.nodelay != 0;
         keep_round_trip(row, event.srtt_us);
         if u32::from(event.event) != u32::from(event::STATE) {
-            return;
+            return false;
         }
+        let is_over = event.after == TCP_CLOSE;
         if event.after == TCP_ESTABLISHED {
             row.established = now;
-        } else if event.after == TCP_CLOSE {
+        } else if is_over {
             self.handshakes.extend(socket.close(Closed::Connection, now));
         }
+        is_over
     }
 
     /// A segment passed; its socket's round-trip time is news.
@@ -171,7 +174,7 @@ impl Connections {
 }
 
 fn socket_of<'a>(
-    sockets: &'a mut FxHashMap<u32, Socket>,
+    sockets: &'a mut FxHashMap<u32, Box<Socket>>,
     beyond: &'a mut Socket,
     number: u32,
     now: Nanos,
@@ -185,7 +188,7 @@ fn socket_of<'a>(
         *beyond = new();
         return beyond;
     }
-    sockets.entry(number).or_insert_with(new)
+    sockets.entry(number).or_insert_with(|| Box::new(new()))
 }
 
 /// Fills in what is not seen of a TCP connection that was open before it was watched: it was opened before then, and it is

@@ -276,7 +276,9 @@ impl Intake {
 
     fn tcp(&mut self, bytes: &[u8]) {
         let Some(event) = TcpEvent::read(bytes) else { return };
-        self.connections.changed(&event);
+        if self.connections.changed(&event) {
+            self.turns.over(event.socket);
+        }
         if !self.has_room("tcp_events", event.time) {
             return;
         }

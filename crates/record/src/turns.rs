@@ -56,6 +56,11 @@ impl Turns {
         is_turn && moved.direction == direction::OUT && moved.role == role::CLIENT
     }
 
+    /// A connection is over: nobody will speak on it any more.
+    pub fn over(&mut self, socket: u32) {
+        self.of.remove(&socket);
+    }
+
     /// How long the slowest exchange took that has been answered since this was asked last; 0 where there was none.
     pub fn slowest(&mut self) -> Nanos {
         std::mem::take(&mut self.slowest)
@@ -91,5 +96,7 @@ mod tests {
         turns.forget();
         turns.take(moved(role::SERVER, OUT, 9000));
         assert_eq!(turns.slowest(), Nanos(0));
+        turns.over(1);
+        assert!(turns.of.is_empty(), "of a connection that is over nothing is kept");
     }
 }

@@ -15,12 +15,13 @@ detector! {
     ///
     /// ## What it is
     /// Each request pays for what developers look at: line after line of debug output, formatted and written while
-    /// somebody waits for the answer, or a build with a sanitizer, a profiler or coverage counters in it.
+    /// somebody waits for the answer, or a build with a sanitizer, a profiler or coverage counters in it, or a debugger that
+    /// is loaded into an interpreter (Xdebug, cProfile, coverage.py).
     ///
     /// ## Evidence
     /// Ten writes or more per request, of a line's length each, to one file that stays open and that nobody syncs (a
     /// log), or to standard error; the time of these calls, and that of CPU samples inside a logging library. Or CPU
-    /// samples inside the run-time of a sanitizer or of gprof.
+    /// samples inside the run-time of a sanitizer, of gprof, or of an interpreter's debugger or profiler.
     ///
     /// ## What proves it
     /// Dropping those lines before they are written: what is left is the cost of formatting them. A build cannot be
@@ -72,11 +73,29 @@ const LOGGERS: [&str; 10] = [
 /// Where Python's logging lives.
 const PYTHON_LOGGING: &str = "/logging/__init__.py";
 
-/// Run-times of builds that check or count what they do, by the names of their libraries,
-const RUN_TIMES: [&str; 7] =
-    ["libasan.so", "libtsan.so", "libubsan.so", "liblsan.so", "libmsan.so", "libhwasan.so", "libc_malloc_debug.so"];
+/// Run-times of builds that check or count what they do, and debuggers and profilers that are loaded into an interpreter, by the
+/// names of their libraries,
+const RUN_TIMES: [&str; 15] = [
+    "libasan.so",
+    "libtsan.so",
+    "libubsan.so",
+    "liblsan.so",
+    "libmsan.so",
+    "libhwasan.so",
+    "libc_malloc_debug.so",
+    "xdebug.so",
+    "pcov.so",
+    "xhprof.so",
+    "_lsprof.",
+    "tracer.cpython-",
+    "NYTProf.so",
+    "byebug.so",
+    "libjdwp.so",
+];
 
-/// and of their functions where they are linked in.
+/// and of their functions where they are linked in. What these call is theirs as well where it is a script's: CPython's way to what
+/// `sys.settrace` and `sys.setprofile` were given.
+const TRAMPOLINES: [&str; 3] = ["trace_trampoline", "profile_trampoline", "call_trampoline"];
 const HOOKS: [&str; 9] = [
     "__asan_",
     "__tsan_",
@@ -245,7 +264,7 @@ fn instrumented(analysis: &Analysis) -> Option<Found> {
     }
     let name = samples.iter().find_map(|sample| hook(sample.stack)).unwrap_or("a run-time");
     let place = common_place(analysis, &samples);
-    let what = format!("The program is an instrumented build ({name})");
+    let what = format!("The program runs instrumented ({name})");
     Some(Found {
         title: format!(
             "{what}: at least {} of every {} request{}",
@@ -260,7 +279,7 @@ fn instrumented(analysis: &Analysis) -> Option<Found> {
         ],
         saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
         place,
-        remedy: "Deploy a build without it.".to_string(),
+        remedy: "Run it without: a release build, no debugger, no profiler.".to_string(),
         rows: rows("samples", found_rows),
         ..Found::default()
     })
@@ -270,9 +289,15 @@ fn in_run_time(share: Share, name: &str, samples: usize) -> String {
     format!("{share} of the requests' time is spent in {name}: {samples} samples.")
 }
 
-/// The run-time of an instrumentation that the innermost frame of a stack is in: its library's name or the function's.
+/// The run-time of an instrumentation that the innermost frame of a stack is in, or by which a script's was called: its library's
+/// name or the function's.
 fn run_time<'r>(analysis: &Analysis<'r>, stack: u32) -> Option<&'r str> {
-    let frame = analysis.code.frames(stack).next()?;
+    let mut frames = analysis.code.frames(stack);
+    let frame = frames.next()?;
+    let called_by = frames.map(|frame| frame.function.as_str()).find(|function| TRAMPOLINES.contains(function));
+    if called_by.is_some() {
+        return called_by;
+    }
     let module = base_name(&frame.module);
     let hook = HOOKS.iter().any(|hook| frame.function.starts_with(hook));
     RUN_TIMES.iter().any(|known| module.starts_with(known)).then_some(module).or(hook.then_some(&frame.function))
@@ -359,10 +384,11 @@ mod tests {
         assert!(!is_found(&writing(60, |line, call| call.number = if line == 0 { openat } else { WRITE }).end()));
     }
 
-    /// Requests of 20 ms of work, so many of them in a module.
-    fn working_in(frame: &str, work: u64) -> Recording {
+    /// Requests of 20 ms, so many of them in these frames, innermost first.
+    fn working_in(frames: &str, work: u64) -> Recording {
         let mut fixture = keep_alive(1, 50 * US);
-        fixture.stack(7, &[frame, "server!main"]);
+        let frames: Vec<&str> = frames.split('|').chain(["server!main"]).collect();
+        fixture.stack(7, &frames);
         for _ in 0..20 {
             fixture.moves(CLIENT, 1, WRITE, 20);
             fixture.waits_for(CLIENT, 1, (20 - work) * MS, 100);
@@ -376,6 +402,8 @@ mod tests {
     fn the_run_time_of_a_sanitizer_is_found_and_idle_it_is_not() {
         assert!(is_found(&working_in("libasan.so.8!__interceptor_memcpy", 10)));
         assert!(is_found(&working_in("server!__tsan_read8", 10)));
+        assert!(is_found(&working_in("xdebug.so!xdebug_execute_ex", 10)));
+        assert!(is_found(&working_in("python3.11!PyObject_Vectorcall|python3.11!trace_trampoline", 10)));
         assert!(!is_found(&working_in("libasan.so.8!__interceptor_memcpy", 0)));
         assert!(!is_found(&working_in("server!parse", 10)));
     }
