@@ -250,10 +250,10 @@ fn is_logging(analysis: &Analysis, sample: &Sample) -> bool {
 /// Samples inside the run-time of an instrumented build.
 fn instrumented(analysis: &Analysis) -> Option<Found> {
     let mut kinds: BTreeMap<u32, Option<&str>> = BTreeMap::new();
-    let mut hook = |stack: u32| *kinds.entry(stack).or_insert_with(|| run_time(analysis, stack));
+    let mut hook = |sample: &Sample| *kinds.entry(sample.stack).or_insert_with(|| run_time(analysis, sample));
     let numbered = analysis.recording.samples.iter().enumerate();
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) =
-        numbered.filter(|(_, sample)| hook(sample.stack).is_some()).unzip();
+        numbered.filter(|(_, sample)| hook(sample).is_some()).unzip();
     let count = analysis.exchanges.len() as u64;
     let period = analysis.sample_period();
     let cpu = samples.len() as u64 * period;
@@ -262,7 +262,7 @@ fn instrumented(analysis: &Analysis) -> Option<Found> {
     if samples.len() < SAMPLES || share.0 < INSTRUMENTED {
         return None;
     }
-    let name = samples.iter().find_map(|sample| hook(sample.stack)).unwrap_or("a run-time");
+    let name = samples.iter().find_map(|sample| hook(sample)).unwrap_or("a run-time");
     let place = common_place(analysis, &samples);
     let what = format!("The program runs instrumented ({name})");
     Some(Found {
@@ -289,18 +289,19 @@ fn in_run_time(share: Share, name: &str, samples: usize) -> String {
     format!("{share} of the requests' time is spent in {name}: {samples} samples.")
 }
 
-/// The run-time of an instrumentation that the innermost frame of a stack is in, or by which a script's was called: its library's
-/// name or the function's.
-fn run_time<'r>(analysis: &Analysis<'r>, stack: u32) -> Option<&'r str> {
-    let mut frames = analysis.code.frames(stack);
+/// The run-time of an instrumentation that a sample is in, or one of libc's functions for it, or by which a script's was called: its
+/// library's name or the function's.
+fn run_time<'a>(analysis: &'a Analysis, sample: &Sample) -> Option<&'a str> {
+    let mut frames = analysis.code.frames(sample.stack);
     let frame = frames.next()?;
     let called_by = frames.map(|frame| frame.function.as_str()).find(|function| TRAMPOLINES.contains(function));
     if called_by.is_some() {
         return called_by;
     }
-    let module = base_name(&frame.module);
+    let charged = analysis.code.module_name(analysis.code.caller_of(sample));
+    let is_run_time = |module: &&str| RUN_TIMES.iter().any(|known| module.starts_with(known));
     let hook = HOOKS.iter().any(|hook| frame.function.starts_with(hook));
-    RUN_TIMES.iter().any(|known| module.starts_with(known)).then_some(module).or(hook.then_some(&frame.function))
+    [base_name(&frame.module), charged].into_iter().find(is_run_time).or(hook.then_some(&frame.function))
 }
 
 #[cfg(test)]

@@ -132,9 +132,11 @@ fn between(analysis: &Analysis, calls: &[(usize, u64)]) -> u64 {
 /// file: that has changed.
 fn files(analysis: &Analysis) -> BTreeMap<u32, File> {
     let mut files: BTreeMap<u32, File> = BTreeMap::new();
+    // What is asked of a descriptor by an empty name is no file of its own.
+    let nameless = analysis.recording.paths.iter().find(|path| path.path.is_empty()).map_or(0, |path| path.id);
     let mut written: Vec<u32> = Vec::new();
     for (row, call) in analysis.recording.calls.iter().enumerate() {
-        if call.path == 0 || call.connection != 0 {
+        if [0, nameless].contains(&call.path) || call.connection != 0 {
             continue;
         }
         let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
@@ -222,6 +224,9 @@ mod tests {
         assert!(!is_found(opening(6, |_, _, _| {})));
         assert!(!is_found(opening(50, |request, file, call| call.path = 50 * request + file)));
         assert!(!is_found(opening(50, |_, _, call| (call.fd, call.number) = (7, READ))));
+        let mut nameless = opening(50, |_, _, call| call.path = 1);
+        nameless.recording.paths[0].path.clear();
+        assert!(!is_found(nameless));
     }
 
     #[test]
