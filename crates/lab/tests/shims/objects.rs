@@ -30,7 +30,8 @@ fn no_object_asks_for_a_version_of_a_symbol_or_for_a_library() {
 /// shim that used anything else would keep the subject from starting in an older world.
 const EVERYWHERE: &str = "__errno_location __register_atfork bcmp calloc clearerr clock_gettime dl_iterate_phdr dlopen dlsym \
     fclose fileno free getenv getpeername inet_ntop madvise memccpy memchr memcmp memcpy memmove memset mmap \
-    mprotect pthread_mutex_lock pthread_mutex_unlock setsockopt setvbuf strcmp strlen strstr syscall sysconf";
+    mprotect pthread_mutex_lock pthread_mutex_unlock setenv setsockopt setvbuf strchr strcmp strcpy \
+    strlen strncmp strstr strtok_r syscall sysconf unsetenv";
 
 #[test]
 fn no_object_uses_a_symbol_that_an_older_libc_lacks() {
