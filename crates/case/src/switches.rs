@@ -29,8 +29,8 @@ pub enum Setting {
     On,
     /// Its value is one of these.
     Is(&'static [&'static str]),
-    /// One of its words begins like this.
-    Word(&'static str),
+    /// One of its words is one of these; what ends in `=` may have any value.
+    Word(&'static [&'static str]),
 }
 
 /// The part of a program that a switch slows down.
@@ -61,6 +61,9 @@ const fn loader(variable: &'static str, setting: Setting, slows: Part, does: &'s
 
 const NO_COMPILER: &str = "turns the just-in-time compiler off";
 const WEAK_COMPILER: &str = "keeps the just-in-time compiler from optimizing";
+/// The levels below that of the optimizing compiler.
+const WEAK: [&str; 4] =
+    ["-XX:TieredStopAtLevel=0", "-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=2", "-XX:TieredStopAtLevel=3"];
 const JNI_CHECKS: &str = "checks every call into native code";
 const NO_AES: &str = "hides the processor's AES instructions";
 const PROFILER: &str = "runs it under a debugger or profiler";
@@ -79,26 +82,24 @@ pub const KNOWN: &[Switch] = &[
         "cpython",
         ALLOCATOR_CHECKS,
     ),
-    runtime("NODE_OPTIONS", Setting::Word("--jitless"), "node", NO_COMPILER),
-    runtime("NODE_OPTIONS", Setting::Word("--cpu-prof"), "node", "profiles it"),
-    runtime("NODE_OPTIONS", Setting::Word("--heap-prof"), "node", "profiles its heap"),
+    runtime("NODE_OPTIONS", Setting::Word(&["--jitless"]), "node", NO_COMPILER),
+    runtime("NODE_OPTIONS", Setting::Word(&["--cpu-prof"]), "node", "profiles it"),
+    runtime("NODE_OPTIONS", Setting::Word(&["--heap-prof"]), "node", "profiles its heap"),
     runtime("NODE_V8_COVERAGE", Setting::On, "node", "counts which code has run"),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-Xint"), "java", NO_COMPILER),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word("-Xint"), "java", NO_COMPILER),
-    runtime("_JAVA_OPTIONS", Setting::Word("-Xint"), "java", NO_COMPILER),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-XX:TieredStopAtLevel="), "java", WEAK_COMPILER),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word("-XX:TieredStopAtLevel="), "java", WEAK_COMPILER),
-    runtime("_JAVA_OPTIONS", Setting::Word("-XX:TieredStopAtLevel="), "java", WEAK_COMPILER),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-Xcheck:jni"), "java", JNI_CHECKS),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word("-Xcheck:jni"), "java", JNI_CHECKS),
-    runtime("_JAVA_OPTIONS", Setting::Word("-Xcheck:jni"), "java", JNI_CHECKS),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word("-XX:-UseAES"), "java", NO_AES),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word("-XX:-UseAES"), "java", NO_AES),
-    runtime("_JAVA_OPTIONS", Setting::Word("-XX:-UseAES"), "java", NO_AES),
-    runtime("PERL5OPT", Setting::Word("-d"), "perl", PROFILER),
-    runtime("RUBYOPT", Setting::Word("-rdebug"), "ruby", PROFILER),
-    runtime("RUBYOPT", Setting::Word("-rtracer"), "ruby", PROFILER),
-    runtime("RUBYOPT", Setting::Word("-rprofile"), "ruby", PROFILER),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Xint"]), "java", NO_COMPILER),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", NO_COMPILER),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", NO_COMPILER),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&WEAK), "java", WEAK_COMPILER),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&WEAK), "java", WEAK_COMPILER),
+    runtime("_JAVA_OPTIONS", Setting::Word(&WEAK), "java", WEAK_COMPILER),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", JNI_CHECKS),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", JNI_CHECKS),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", JNI_CHECKS),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", NO_AES),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", NO_AES),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", NO_AES),
+    runtime("PERL5OPT", Setting::Word(&["-d", "-d:NYTProf", "-d:DProf"]), "perl", PROFILER),
+    runtime("RUBYOPT", Setting::Word(&["-rdebug", "-rtracer", "-rprofile"]), "ruby", PROFILER),
     runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", ALLOCATOR_CHECKS),
     loader(
         "OPENSSL_ia32cap",
@@ -107,38 +108,49 @@ pub const KNOWN: &[Switch] = &[
         "hides instructions of the processor from OpenSSL",
     ),
     loader("MALLOC_PERTURB_", Setting::On, Part::All, FILLS),
-    loader("GLIBC_TUNABLES", Setting::Word("glibc.malloc.perturb="), Part::All, FILLS),
-    loader("GLIBC_TUNABLES", Setting::Word("glibc.malloc.check="), Part::All, ALLOCATOR_CHECKS),
-    loader("GLIBC_TUNABLES", Setting::Word("glibc.malloc.tcache_count=0"), Part::All, "turns malloc's cache off"),
-    loader("GLIBC_TUNABLES", Setting::Word("glibc.cpu.hwcaps="), Part::All, "hides instructions of the processor"),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.perturb="]), Part::All, FILLS),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.check="]), Part::All, ALLOCATOR_CHECKS),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.tcache_count=0"]), Part::All, "turns malloc's cache off"),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.cpu.hwcaps="]), Part::All, "hides instructions of the processor"),
 ];
 
 impl Switch {
-    /// How it is written in a variable's value: `NAME`, or `NAME=WORD` where it is a word of the value.
-    fn in_value(&self, value: &str) -> Option<String> {
-        let word = match self.setting {
-            Setting::On => return (!value.is_empty() && value != "0").then(|| self.variable.to_string()),
-            Setting::Is(values) => return values.contains(&value).then(|| format!("{}={value}", self.variable)),
-            Setting::Word(beginning) => words(value).find(|word| word.starts_with(beginning))?,
+    /// How it is written in a variable's value: `NAME`, or `NAME=WORD` for each of its words in the value.
+    fn in_value(&self, value: &str) -> Vec<String> {
+        let is_on = !value.is_empty() && value != "0";
+        let words: Vec<&str> = match self.setting {
+            Setting::On => return Vec::from_iter(is_on.then(|| self.variable.to_string())),
+            Setting::Is(_) => vec![value],
+            Setting::Word(_) => value.split(separator(self.variable)).collect(),
         };
-        Some(format!("{}={word}", self.variable))
+        let own = words.into_iter().filter(|word| word.len() <= LONGEST_WORD && self.has(word));
+        own.map(|word| format!("{}={word}", self.variable)).collect()
+    }
+
+    /// Whether a word of the variable's value is the switch.
+    fn has(&self, word: &str) -> bool {
+        match self.setting {
+            Setting::On => word.is_empty(),
+            Setting::Is(values) => values.contains(&word),
+            Setting::Word(words) => {
+                words.iter().any(|known| word == *known || known.ends_with('=') && word.starts_with(known))
+            }
+        }
     }
 
     /// Whether this is how it is written.
     fn is(&self, written: &str) -> bool {
         let (variable, word) = written.split_once('=').unwrap_or((written, ""));
-        variable == self.variable
-            && match self.setting {
-                Setting::On => word.is_empty(),
-                Setting::Is(values) => values.contains(&word),
-                Setting::Word(beginning) => word.starts_with(beginning),
-            }
+        variable == self.variable && self.has(word)
     }
 }
 
-/// The words of a list of options, or of glibc's tunables.
-fn words(value: &str) -> impl Iterator<Item = &str> {
-    value.split([' ', ':']).filter(|word| !word.is_empty()).chain(value.split(' '))
+/// No option that is known is longer.
+const LONGEST_WORD: usize = 100;
+
+/// What stands between two words of a variable.
+fn separator(variable: &str) -> char {
+    if variable == "GLIBC_TUNABLES" { ':' } else { ' ' }
 }
 
 /// The switches in an environment as `/proc/PID/environ` has it (each variable ends with a zero byte), with a space between two; empty
@@ -149,7 +161,11 @@ pub fn in_environment(environment: &[u8]) -> String {
         let Ok(variable) = std::str::from_utf8(variable) else { continue };
         let Some((name, value)) = variable.split_once('=') else { continue };
         for switch in KNOWN.iter().filter(|switch| switch.variable == name) {
-            found.extend(switch.in_value(value).filter(|written| !found.contains(written)));
+            for written in switch.in_value(value) {
+                if !found.contains(&written) {
+                    found.push(written);
+                }
+            }
         }
     }
     found.join(" ")
@@ -164,10 +180,10 @@ pub fn of(process: &Process) -> Vec<(&'static Switch, &str)> {
 
 /// A variable's value without a switch in it; none where nothing is left.
 pub fn without(value: &str, written: &str) -> Option<String> {
-    let (_, word) = written.split_once('=')?;
-    let separator = if value.contains(' ') || !value.contains(':') { " " } else { ":" };
+    let (variable, word) = written.split_once('=')?;
+    let separator = separator(variable);
     let left: Vec<&str> = value.split(separator).filter(|part| *part != word && !part.is_empty()).collect();
-    (!left.is_empty() && left.join(separator) != value).then(|| left.join(separator))
+    (!left.is_empty()).then(|| left.join(&separator.to_string()))
 }
 
 #[cfg(test)]
@@ -187,6 +203,9 @@ mod tests {
         assert_eq!(in_environment(b"PYTHONMALLOC=malloc\0JAVA_TOOL_OPTIONS=-XX:+UseSerialGC"), "");
         let java = in_environment(b"_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -Xmx1g");
         assert_eq!(java, "_JAVA_OPTIONS=-XX:TieredStopAtLevel=1");
+        assert_eq!(in_environment(b"_JAVA_OPTIONS=-XX:TieredStopAtLevel=4\0NODE_OPTIONS=--cpu-prof-dir=/home/me"), "");
+        let both = in_environment(b"GLIBC_TUNABLES=glibc.malloc.check=3:glibc.malloc.perturb=7");
+        assert_eq!(both, "GLIBC_TUNABLES=glibc.malloc.perturb=7 GLIBC_TUNABLES=glibc.malloc.check=3");
     }
 
     #[test]
@@ -218,10 +237,10 @@ mod tests {
             let value = match switch.setting {
                 Setting::On => "1",
                 Setting::Is(values) => values[0],
-                Setting::Word(word) => word,
+                Setting::Word(words) => words[0],
             };
-            let written = switch.in_value(value).expect("it is the switch");
-            assert!(switch.is(&written) && !written.contains(' '), "{written}");
+            let written = switch.in_value(value);
+            assert!(written.len() == 1 && switch.is(&written[0]) && !written[0].contains(' '), "{written:?}");
         }
     }
 }

@@ -25,8 +25,8 @@ pub const NOT_SWITCHED: &[(&str, &str)] = &[
     ("P35", "What a program asks next may depend on what it was told: nobody else can ask for it beforehand."),
     ("P38", "What a lock guards may break without it."),
     ("P50", "No faster core can be lent to a thread."),
-    ("P55", "Whoever answered from memory would have to know that no file has changed since."),
     ("P52", "No process lives on for a request that the program gives to another one."),
+    ("P55", "Whoever answered from memory would have to know that no file has changed since."),
 ];
 
 /// One prediction.

@@ -68,7 +68,10 @@ fn treat(request: &Request, treatment: &mut Treatment, is_control: bool) -> Resu
         if switch.reader == Reader::Loader {
             let inside = format!("needs {} to be set outside of the program: its libraries read it", switch.variable);
             let given = given(request, switch.variable).ok_or(NotHere(inside))?;
-            let value = if is_control { Some(given) } else { switches::without(&given, written) };
+            // Several switches can stand in one variable.
+            let before = treatment.environment.iter().rev().find(|(name, _)| name == switch.variable);
+            let value = before.map_or(Some(given), |(_, value)| value.clone());
+            let value = if is_control { value } else { value.and_then(|value| switches::without(&value, written)) };
             treatment.environment.push((switch.variable.to_string(), value));
         }
     }
@@ -147,6 +150,10 @@ mod tests {
         };
         assert_eq!(left(false).as_deref(), Some("glibc.malloc.arena_max=1"));
         assert_eq!(left(true).as_deref(), Some(value));
+        let both = "GLIBC_TUNABLES=glibc.malloc.check=3 GLIBC_TUNABLES=glibc.malloc.perturb=1";
+        let value = "glibc.malloc.check=3:glibc.malloc.perturb=1";
+        let treatment = treated(both, &[("GLIBC_TUNABLES", value)], false).expect("treated");
+        assert_eq!(treatment.environment.last().map(|(_, value)| value.clone()), Some(None), "both are gone");
         assert!(treated(switches, &[], false).is_err(), "a script of the program's sets it");
     }
 }
