@@ -21,7 +21,7 @@ impl Pathology {
 }
 
 /// Identifiers and names. Both are stable: what is not looked for any more keeps its number.
-pub const CATALOGUE: [(&str, &str); 55] = [
+pub const CATALOGUE: [(&str, &str); 56] = [
     ("P01", "nagle-delayed-ack"),
     ("P02", "delayed-ack-at-mss-multiple"),
     ("P03", "split-writes"),
@@ -77,4 +77,5 @@ pub const CATALOGUE: [(&str, &str); 55] = [
     ("P53", "silent-upstream"),
     ("P54", "costly-switch"),
     ("P55", "files-per-request"),
+    ("P56", "corked-writes"),
 ];

@@ -181,6 +181,10 @@ pub const GETSOCKOPT: u16 = libc::SYS_getsockopt as u16;
 pub const IOCTL: u16 = libc::SYS_ioctl as u16;
 /// `io_uring_enter`.
 pub const IO_URING_ENTER: u16 = libc::SYS_io_uring_enter as u16;
+/// `sendmsg`.
+pub const SENDMSG: u16 = libc::SYS_sendmsg as u16;
+/// `sendto`.
+pub const SENDTO: u16 = libc::SYS_sendto as u16;
 /// `setsockopt`.
 pub const SETSOCKOPT: u16 = libc::SYS_setsockopt as u16;
 /// `socket`.

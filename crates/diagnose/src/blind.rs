@@ -20,7 +20,7 @@ const AT_THE_SERVER: &[&str] = &[
 /// What is a matter of TCP connections.
 const OF_TCP: &[&str] = &[
     "P01", "P02", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P27", "P28",
-    "P32", "P33", "P34", "P35", "P45", "P48", "P49", "P53",
+    "P32", "P33", "P34", "P35", "P45", "P48", "P49", "P53", "P56",
 ];
 /// What is seen in the requests and connections of TCP, and not in datagrams.
 const OF_REQUESTS: &[&str] = &["P07", "P17", "P19", "P28", "P33", "P34", "P35", "P45"];
@@ -29,7 +29,7 @@ const OF_SINGLE_STREAMS: &[&str] = &["P03", "P04", "P33", "P35"];
 /// What is read off the records of TLS.
 const OF_RECORDS: &[&str] = &["P04", "P08"];
 /// What is seen as calls that read, write or sync.
-const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42", "P46", "P55"];
+const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42", "P46", "P55", "P56"];
 /// What is seen in CPU samples alone.
 const OF_SAMPLES: &[&str] = &["P09", "P12", "P13", "P16", "P36", "P37", "P40", "P50", "P51", "P54"];
 

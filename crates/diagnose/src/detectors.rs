@@ -15,6 +15,7 @@ mod close_wait_framing;
 mod compression_level;
 mod connection_churn;
 mod context_per_request;
+mod corked_writes;
 mod costly_switch;
 mod cpu_quota_throttling;
 mod dead_ipv6;
@@ -159,6 +160,7 @@ pub const ALL: &[Detector] = &[
     fixed_socket_buffers::DETECTOR,
     delayed_ack_at_mss_multiple::DETECTOR,
     nagle_delayed_ack::DETECTOR,
+    corked_writes::DETECTOR,
     inline_revocation_check::DETECTOR,
     startup_self_tests::DETECTOR,
     ca_path_layout::DETECTOR,
@@ -244,4 +246,27 @@ fn costly_call(analysis: &Analysis, calls: impl IntoIterator<Item = (usize, u64)
 fn path_name<'r>(analysis: &Analysis<'r>, id: u32) -> &'r str {
     let paths = &analysis.recording.paths;
     paths.binary_search_by_key(&id, |row| row.id).map_or("a file", |index| paths[index].path.as_str())
+}
+
+/// The part of stalls (connection, start, end) that falls into exchanges: those on the same connection, or all where it is a
+/// server's own that stalled.
+fn within_exchanges(analysis: &Analysis, stalls: impl Iterator<Item = (usize, u64, u64)>) -> u64 {
+    let mut spans: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for exchange in &analysis.exchanges {
+        spans.entry(exchange.connection).or_default().push((exchange.start, exchange.end));
+        all.push((exchange.start, exchange.end));
+    }
+    let all = crate::spans::merge(all);
+    let overlap = |spans: &[(u64, u64)], from: u64, to: u64| -> u64 {
+        let first = spans.partition_point(|&(_, end)| end <= from);
+        let here = spans[first..].iter().take_while(|&&(start, _)| start < to);
+        here.map(|&(start, end)| end.min(to).saturating_sub(start.max(from))).sum()
+    };
+    let counted = |(slot, from, to): (usize, u64, u64)| {
+        let peer = analysis.connections.all()[slot].peer;
+        let own = spans.get(&slot).or_else(|| peer.and_then(|peer| spans.get(&peer)));
+        overlap(own.map_or(&all, |spans| spans), from, to)
+    };
+    stalls.map(counted).sum()
 }

@@ -48,6 +48,7 @@ mod small_segments;
 mod switch_off;
 mod tcp_nodelay;
 mod timeouts;
+mod uncorked;
 mod wait_when_not_ready;
 mod without_switches;
 
@@ -154,6 +155,7 @@ pub const ALL: &[Intervention] = &[
     delayed_ack_cap::DELAYED_ACK_CAP,
     quickack_route::QUICKACK_SERVER_ROUTE,
     quickack_route::QUICKACK_CLIENT_ROUTE,
+    uncorked::UNCORKED,
     coalesce_tls_writes::COALESCE_TLS_WRITES,
     coalesce_writes::COALESCE_WRITES,
     send_queue_empty::SEND_QUEUE_EMPTY,

@@ -1,7 +1,7 @@
 //! P02: a kernel that delays the ACK of exactly those writes that fill their segments.
 
 use super::nagle_delayed_ack::{self, Stall};
-use super::{Found, costly_call, detector, median, rows};
+use super::{Found, costly_call, detector, median, rows, within_exchanges};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::number;
 use case::Nanos;
@@ -92,7 +92,7 @@ fn free(analysis: &Analysis, slot: usize) -> usize {
 }
 
 fn found(analysis: &Analysis, stalls: &[Stall], free: usize) -> Found {
-    let within = nagle_delayed_ack::within_exchanges(analysis, stalls);
+    let within = within_exchanges(analysis, stalls.iter().map(Stall::held));
     let place = costly_call(analysis, stalls.iter().map(|stall| (stall.write, stall.end - stall.start)));
     let count = analysis.exchanges.len().max(1) as u64;
     let sender = analysis.end(stalls[0].slot);

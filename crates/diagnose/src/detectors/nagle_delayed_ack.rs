@@ -4,7 +4,7 @@ mod at_the_peer;
 mod held_lengths;
 mod slept_through;
 
-use super::{Found, costly_call, detector, median, rows};
+use super::{Found, costly_call, detector, median, rows, within_exchanges};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::send_stalls::Release;
 use crate::syscall;
@@ -47,6 +47,7 @@ detector! {
     /// ## Not to be confused with
     /// split-writes (the pieces themselves cost, nothing is held); a slow peer (the bytes had left; seen from the
     /// reader, they come when they are ready, not when it acknowledges); a full window (many bytes wait, not few);
+    /// corked-writes (a timer of the writer's own kernel lets the bytes go);
     /// delayed-ack-at-mss-multiple (only what follows upon full segments is held). What its reader sleeps through does not
     /// count.
     "P01" "nagle-delayed-ack",
@@ -76,6 +77,13 @@ pub(super) struct Stall {
     timer_seen: bool,
 }
 
+impl Stall {
+    /// On which connection, from when to when.
+    pub fn held(&self) -> (usize, u64, u64) {
+        (self.slot, self.start, self.end)
+    }
+}
+
 /// The dearer of the two sides: what a recorded writer's kernel held, and what an unseen writer's did.
 fn detect(analysis: &Analysis) -> Option<Found> {
     let found = here(analysis).into_iter().chain(at_the_peer::found(analysis));
@@ -86,7 +94,7 @@ fn here(analysis: &Analysis) -> Option<Found> {
     let stalls = stalls(analysis);
     let total: u64 = stalls.iter().map(|stall| stall.end - stall.start).sum();
     let example = typical(analysis, &stalls)?;
-    let within = within_exchanges(analysis, &stalls);
+    let within = within_exchanges(analysis, stalls.iter().map(Stall::held));
     let saving = PotentialSaving { wall: within, outside: 0, cpu: 0, affected: stalls.len() as u64 };
     let place = costly_call(analysis, stalls.iter().map(|stall| (stall.write, stall.end - stall.start)));
     let count = analysis.exchanges.len().max(1) as u64;
@@ -154,28 +162,6 @@ fn typical<'s>(analysis: &Analysis, stalls: &'s [Stall]) -> Option<&'s Stall> {
     let known = |place: &(u32, u32)| *place != (0, 0);
     let (top, _) = by_place.iter().max_by_key(|(place, total)| (known(place), **total))?;
     stalls.iter().find(|stall| key(stall) == *top)
-}
-
-/// The part of the stalls that falls into exchanges: on the same connection, or on any where a server's own stalled.
-pub(super) fn within_exchanges(analysis: &Analysis, stalls: &[Stall]) -> u64 {
-    let mut spans: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
-    let mut all = Vec::new();
-    for exchange in &analysis.exchanges {
-        spans.entry(exchange.connection).or_default().push((exchange.start, exchange.end));
-        all.push((exchange.start, exchange.end));
-    }
-    let all = crate::spans::merge(all);
-    let overlap = |spans: &[(u64, u64)], stall: &Stall| -> u64 {
-        let first = spans.partition_point(|&(_, end)| end <= stall.start);
-        let here = spans[first..].iter().take_while(|&&(start, _)| start < stall.end);
-        here.map(|&(start, end)| end.min(stall.end).saturating_sub(start.max(stall.start))).sum()
-    };
-    let counted = |stall: &Stall| {
-        let peer = analysis.connections.all()[stall.slot].peer;
-        let own = spans.get(&stall.slot).or_else(|| peer.and_then(|peer| spans.get(&peer)));
-        overlap(own.map_or(&all, |spans| spans), stall)
-    };
-    stalls.iter().map(counted).sum()
 }
 
 fn mechanism(analysis: &Analysis, stalls: &[Stall], example: &Stall, mean: u64) -> Vec<String> {

@@ -21,8 +21,13 @@ intervention! {
     pub const TCP_NODELAY: Intervention = Intervention {
         name: "tcp-nodelay",
         summary: "disables Nagle's algorithm on every connection",
-        // Where small writes cost by their number, holding none of them back saves nothing.
-        predictions: &[Prediction::gains("P01"), Prediction::gains("P02"), Prediction::does_nothing("P03")],
+        // Where small writes cost by their number, holding none of them back saves nothing; and a cork is stronger.
+        predictions: &[
+            Prediction::gains("P01"),
+            Prediction::gains("P02"),
+            Prediction::does_nothing("P03"),
+            Prediction::does_nothing("P56"),
+        ],
         doses: &[],
         unit: "",
         stands_on: &[],
