@@ -125,8 +125,8 @@ fn executed_by(stage: &Stage, options: &[&str], program: &str) -> (BTreeMap<u32,
     while child.try_wait().expect("ours").is_none() {
         let now = roles(child.id());
         // Before it divides itself it is root for a moment.
-        if now.first().is_some_and(|(uid, _)| *uid == CALLER) {
-            roots.extend(now.into_iter().filter(|(uid, _)| *uid == 0).map(|(_, name)| name));
+        if now.first().is_some_and(|role| role.uid == CALLER) {
+            roots.extend(now.into_iter().filter(|role| role.uid == 0).map(|role| role.name));
         }
         std::thread::sleep(Duration::from_millis(3));
     }

@@ -283,18 +283,40 @@ print("TRIED", len(near))
 time.sleep(1.5)
 "#;
 
-/// What runs of a whyslow that was started, by user and name; itself first.
-pub fn roles(whyslow: u32) -> Vec<(u32, String)> {
+/// A process of a whyslow's.
+pub struct Role {
+    pub pid: u32,
+    /// The highest of its four users: real, effective, saved, and that for files.
+    pub uid: u32,
+    pub name: String,
+}
+
+/// What runs of a whyslow that was started; itself first.
+pub fn roles(whyslow: u32) -> Vec<Role> {
     let mut pids = vec![whyslow];
     pids.extend(record::descendants(whyslow));
     let of = |pid: u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
-        // The highest of the four: real, effective, saved, and that for files.
         let ids = line("Uid:")?.split_whitespace().filter_map(|id| id.parse::<u32>().ok());
-        Some((ids.min()?, line("Name:")?.trim().to_string()))
+        Some(Role { pid, uid: ids.min()?, name: line("Name:")?.trim().to_string() })
     };
     pids.into_iter().filter_map(of).collect()
+}
+
+/// The names of processes that were root's, in order. A process has its parent's name until it gives itself its own, so that the
+/// last one that it was seen with counts.
+#[derive(Default)]
+struct Roots(std::collections::BTreeMap<u32, String>);
+
+impl Roots {
+    fn see(&mut self, now: Vec<Role>) {
+        self.0.extend(now.into_iter().filter(|role| role.uid == 0).map(|role| (role.pid, role.name)));
+    }
+
+    fn names(self) -> Vec<String> {
+        std::collections::BTreeSet::from_iter(self.0.into_values()).into_iter().collect()
+    }
 }
 
 #[test]
@@ -315,14 +337,14 @@ fn under_sudo_only_the_broker_is_root_and_a_subject_gets_at_neither_role() {
         .env("SUDO_GID", CALLER.to_string())
         .stdout(std::process::Stdio::piped());
     let child = command.stderr(std::process::Stdio::null()).spawn().expect("whyslow");
-    let (mut seen, mut had_subject) = (std::collections::BTreeSet::new(), false);
+    let (mut seen, mut had_subject) = (Roots::default(), false);
     let begun = std::time::Instant::now();
     while begun.elapsed() < testing::stretched(std::time::Duration::from_secs(20)) {
         let now = roles(child.id());
-        had_subject |= now.iter().any(|(_, name)| name.starts_with("python3"));
-        let is_watching = now.iter().any(|(_, name)| name.starts_with("python3"));
+        let is_watching = now.iter().any(|role| role.name.starts_with("python3"));
+        had_subject |= is_watching;
         if is_watching {
-            seen.extend(now.into_iter().filter(|(uid, _)| *uid == 0).map(|(_, name)| name));
+            seen.see(now);
         } else if had_subject {
             break;
         }
@@ -330,7 +352,7 @@ fn under_sudo_only_the_broker_is_root_and_a_subject_gets_at_neither_role() {
     }
     let output = child.wait_with_output().expect("whyslow");
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(had_subject && seen.into_iter().collect::<Vec<_>>() == ["whyslow-broker"], "{said}");
+    assert!(had_subject && seen.names() == ["whyslow-broker"], "{said}");
     assert!(said.contains("TRIED 2"), "it found both roles: {said}");
     assert!(!said.contains("COULD") && !said.contains("HAS"), "{said}");
 }
@@ -346,14 +368,14 @@ fn doctor_finds_the_same_for_a_caller_of_sudo_as_for_root_and_is_the_callers() {
     let mut command = stage.whyslow(&["doctor", "--json"]);
     command.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
     let child = command.stdout(std::process::Stdio::piped()).spawn().expect("whyslow");
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = Roots::default();
     let begun = std::time::Instant::now();
     // Before it divides itself it is root for a moment, and under its own name.
     while begun.elapsed() < testing::stretched(std::time::Duration::from_secs(20)) {
         let now = roles(child.id());
-        if now.iter().any(|(uid, name)| *uid == CALLER && name == "whyslow") {
-            seen.extend(now.into_iter().filter(|(uid, _)| *uid == 0).map(|(_, name)| name));
-        } else if !seen.is_empty() {
+        if now.iter().any(|role| role.uid == CALLER && role.name == "whyslow") {
+            seen.see(now);
+        } else if !seen.0.is_empty() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -362,5 +384,5 @@ fn doctor_finds_the_same_for_a_caller_of_sudo_as_for_root_and_is_the_callers() {
     let document = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
     assert_eq!(works(&document), works(&as_root.json()), "{document}");
     assert_eq!(output.status.code(), Some(as_root.code), "{output:?}");
-    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["whyslow-broker"]);
+    assert_eq!(seen.names(), ["whyslow-broker"]);
 }
