@@ -35,7 +35,9 @@ fn nagle_is_confirmed_three_ways_follows_its_dose_and_ignores_its_control() {
     expect_story_readme("nagle", &run.answer);
     let control = tried(finding, "quickack-client-route", "");
     assert!(control.applied && control.purpose == Purpose::Control, "{control:#?}");
-    assert_eq!(control.status, Status::Refuted, "{control:#?}");
+    // Beside others it may have too few rounds to be refuted; what it does is nothing all the same.
+    let does_nothing = (0.8..1.25).contains(&control.ratio);
+    assert!(control.status != Status::Confirmed && does_nothing, "{control:#?}");
     // The stall follows the cap: 8 ms stall less than 20 ms, and these less than the kernel's own 40 ms.
     let (short, long) = (tried(finding, "delayed-ack-cap", "8 ms"), tried(finding, "delayed-ack-cap", "20 ms"));
     assert!(short.applied && long.applied, "{short:#?} {long:#?}");
