@@ -12,6 +12,7 @@ most=6
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 end_to_end=$logs/end-to-end others=$logs/others built=$logs/built again_log=$logs/again
+libraries=$logs/libraries programs=$logs/programs
 options=(--release --locked "$@")
 # `test result: ok. 12 passed; 0 failed; 1 ignored; ...`, a line for each program of tests.
 count() { # WORD LOG...
@@ -34,18 +35,33 @@ tests() { # ARGUMENTS OF cargo test...
     cargo test --no-fail-fast "${options[@]}" "$@"
 }
 
-# All but the tests from end to end. What is wrong with the style is never worth a second try.
-beside() {
-    local status=0 style=0
-    # Not before those run: whoever builds keeps others from starting.
+# Until cargo runs what it has built, up to a minute: whoever builds keeps others from starting.
+until_running() { # LOG
     for _ in {1..600}; do
-        if grep -q '^     Running ' "$end_to_end"; then break; fi
+        if grep -q '^     Running ' "$1"; then break; fi
         sleep 0.1
     done
+}
+
+# All but the tests from end to end. They wait more than they compute, so that those of the libraries, those of whole programs and
+# clippy, which computes, go side by side. What is wrong with the style is never worth a second try.
+beside() {
+    local status=0 style=0
+    until_running "$end_to_end"
     tests --no-run >"$built" 2>&1 || { status=$?; cat "$built"; return "$status"; }
-    cargo clippy "${options[@]}" --all-targets -- -D warnings || style=1
+    : >"$libraries"
+    : >"$programs"
+    tests --lib --bins >"$libraries" 2>&1 &
+    local of_libraries=$!
+    until_running "$libraries"
     # No other program of tests begins with an e; whether each has run is counted below.
-    tests --lib --bins --test '[!e]*' || status=$?
+    tests --test '[!e]*' >"$programs" 2>&1 &
+    local of_programs=$!
+    until_running "$programs"
+    cargo clippy "${options[@]}" --all-targets -- -D warnings || style=1
+    wait "$of_libraries" || status=$?
+    wait "$of_programs" || status=$?
+    cat "$libraries" "$programs"
     tests --doc || status=$?
     if [ "$style" != 0 ]; then return 1; fi
     return "$status"
@@ -56,7 +72,7 @@ left() {
     local descriptor process log
     for descriptor in /proc/[0-9]*/fd/[12]; do
         process=${descriptor#/proc/} process=${process%%/*}
-        for log in "$end_to_end" "$others" "$again_log"; do
+        for log in "$end_to_end" "$others" "$libraries" "$programs" "$again_log"; do
             if [ "$descriptor" -ef "$log" ]; then echo "$process $(tr '\0\n' '  ' <"/proc/$process/cmdline")"; fi
         done
     done 2>/dev/null | sort -u
@@ -74,9 +90,9 @@ cat "$others"
 # What is no test's failure (101) cannot be mended by trying again.
 if [ "$status" = 0 ] || { [ "$status" = 101 ] && [ "$beside_status" != 0 ]; }; then status=$beside_status; fi
 
-programs=$(grep -c '^  Executable ' "$built") ran=$(cat "$end_to_end" "$others" | grep -c '^     Running ')
-if [ "$programs" != "$ran" ]; then
-    echo "tests.sh: of $programs programs of tests, $ran were run" >&2
+executables=$(grep -c '^  Executable ' "$built") ran=$(cat "$end_to_end" "$others" | grep -c '^     Running ')
+if [ "$executables" != "$ran" ]; then
+    echo "tests.sh: of $executables programs of tests, $ran were run" >&2
     status=1
 fi
 passed=$(count passed "$end_to_end" "$others") ignored=$(count ignored "$end_to_end" "$others")
