@@ -21,7 +21,7 @@ def serve(connection, folder, done=lambda connection: None):
             with open(os.path.join(folder, os.path.basename(name)), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n".encode())
-                os.sendfile(connection.fileno(), file.fileno(), 0, size)  # the end of the file waits
+                os.sendfile(connection.fileno(), file.fileno(), 0, size)  # casebook: the end of the file waits
             done(connection)
 
 
