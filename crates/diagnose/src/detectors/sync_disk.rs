@@ -1,7 +1,7 @@
 //! P39: requests wait for a disk.
 
 use super::{Found, costly_call, detector, median, rows};
-use crate::analysis::ledger::Account;
+use crate::analysis::ledger::{Account, Object};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
@@ -54,16 +54,15 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let between: u64 = waits.iter().map(|wait| wait.between).sum();
     let shown: Vec<usize> = waits.iter().map(|wait| wait.row).collect();
     let longest = waits.iter().map(|wait| (wait.inside + wait.between, wait.row)).max();
-    let syncs = |account| matches!(account, Account::Blocked(_, number, _) if syscall::is_sync(number));
-    // One sync can hold up many exchanges at a time: their breakdown know.
-    let wall = in_hand.max(analysis.accounts.of_exchanges(syncs));
+    // One sync can hold up many exchanges at a time: their breakdown knows.
+    let wall = in_hand.max(analysis.accounts.of_exchanges(is_sync));
     let (length, row) = longest?;
     let call = analysis.call(row);
     let place = costly_call(analysis, waits.iter().map(|wait| (wait.row, wait.inside + wait.between)));
     let count = analysis.exchanges.len().max(1) as u64;
-    let at_server = analysis.accounts.of_exchanges(
-        |account| matches!(account, Account::Blocked(End::Server, number, _) if syscall::is_sync(number)),
-    );
+    let at_server = analysis.accounts.of_exchanges(|account| {
+        matches!(account, Account::Blocked(End::Server, ..)) && (is_sync(account) || is_write_to_file(account))
+    });
     let who = if at_server > 0 { "the server" } else { "the client" };
     let (who, when) =
         if between > in_hand { ("the client", "Before the next request") } else { (who, "With a request in hand") };
@@ -108,6 +107,15 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     };
     let stalls = waits.iter().filter(|wait| wait.inside > 0).map(of_call).collect();
     Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
+}
+
+fn is_sync(account: Account) -> bool {
+    matches!(account, Account::Blocked(_, number, _) if syscall::is_sync(number))
+}
+
+/// Also a write to a file that was opened to be synced with each of them.
+fn is_write_to_file(account: Account) -> bool {
+    matches!(account, Account::Blocked(_, number, Object::Path(_)) if syscall::is_write(number))
 }
 
 fn waits(analysis: &Analysis) -> Vec<Wait> {
@@ -194,10 +202,15 @@ mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive, request};
     use crate::tests::{answer, names};
     use case::Recording;
-    use case::tables::Thread;
+    use case::tables::{Thread, reason};
 
     /// Requests whose answers wait for an fsync in the server's thread, or that goes on in another one.
     fn syncing(thread: u32) -> Recording {
+        syncing_in(thread, 74)
+    }
+
+    /// The same in another call.
+    fn syncing_in(thread: u32, number: u16) -> Recording {
         let mut fixture = Fixture::new();
         fixture.recording.threads.push(Thread {
             tid: 201,
@@ -217,7 +230,8 @@ mod tests {
             fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
             fixture.moves(SERVER, 1001, READ, 200);
             if thread == SERVER {
-                fixture.waits(SERVER, 8 * MS, 74, |call| call.path = 1);
+                fixture.waits(SERVER, 8 * MS, number, |call| (call.path, call.result) = (1, 100));
+                fixture.recording.switches.last_mut().expect("it waited").reason = reason::UNINTERRUPTIBLE;
             } else {
                 let before = fixture.now;
                 fixture.waits(thread, 8 * MS, 74, |call| (call.pid, call.path) = (SERVER, 1));
@@ -244,6 +258,13 @@ mod tests {
         assert!(finding.remedy.contains("one transaction"), "{}", finding.remedy);
         let name = "server blocked in fsync (/var/lib/db/log)";
         assert!(answer.ledger.accounts.iter().any(|account| account.name == name), "{:?}", answer.ledger);
+    }
+
+    #[test]
+    fn a_write_that_waits_for_the_disk_itself_is_its_writers() {
+        let answer = answer(&syncing_in(SERVER, WRITE));
+        assert!(answer.findings[0].title.contains("the server is blocked in write"), "{}", answer.findings[0].title);
+        assert!(answer.findings[0].mechanism[0].contains("the server waited"), "{:?}", answer.findings[0].mechanism);
     }
 
     /// A client that does something for 8 ms after each answer.
