@@ -26,7 +26,8 @@ detector! {
     /// and the sleeps of the client after them take. Delayed: twenty or more requests in a row that the server had read before,
     /// several at a time, and whose answers leave at equal distances, each as a wait of its event loop ends by time; while one that
     /// comes when nobody waits is answered at once. In parts: between the writes of one answer five or more waits of one length,
-    /// each of which ends by time, that take most of what lies between; no write was refused before them.
+    /// each of which ends by time, that take most of what lies between; or fewer in each, as long as the parts before them are
+    /// large. No write was refused before them.
     ///
     /// ## What proves it
     /// More clients or fewer at a time: the rate stays the same. Nothing outside the server switches its limit off.

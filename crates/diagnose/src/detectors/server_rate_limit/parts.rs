@@ -20,6 +20,10 @@ const MOSTLY: f64 = 0.8;
 const EVEN: f64 = 0.5;
 /// Parts are this many bytes on average: an event stream has fewer to say at a time, and says it when there is something.
 const LEAST_PART: u64 = 4_096;
+/// Of few pauses in each answer, those of all are as long as the parts before them: the rate is one within this part of the middle
+/// one, while the parts differ by this factor or more. A pause of one length before parts of one length shows no rate.
+const ONE_RATE: f64 = 0.1;
+const DIFFER: f64 = 1.5;
 /// Where less of all requests' time goes by in pauses, something else makes them slow.
 const LEAST_SHARE: f64 = 0.3;
 
@@ -28,11 +32,15 @@ struct Parts<'a> {
     exchange: &'a Exchange,
     /// The waits between its parts, each with its length: rows of calls.
     pauses: Vec<(usize, u64)>,
+    /// The bytes written just before each of them.
+    before: Vec<u64>,
     bytes: u64,
 }
 
 pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
-    let answers: Vec<Parts> = analysis.exchanges.iter().filter_map(|one| parts(analysis, one)).collect();
+    let all: Vec<Parts> = analysis.exchanges.iter().filter_map(|one| parts(analysis, one)).collect();
+    let is_one_rate = is_one_rate(&all);
+    let answers: Vec<Parts> = all.into_iter().filter(|one| is_one_rate || is_even(one)).collect();
     let pauses = || answers.iter().flat_map(|one| one.pauses.iter().copied());
     let wall: u64 = pauses().map(|(_, length)| length).sum();
     let (count, whole) = (analysis.exchanges.len().max(1) as u64, analysis.exchange_wall());
@@ -67,19 +75,36 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     })
 }
 
-/// An answer whose parts are apart by pauses of one length; none where it is sent otherwise.
+/// Whether there are many pauses in an answer, and of one length.
+fn is_even(parts: &Parts) -> bool {
+    let mut lengths: Vec<u64> = parts.pauses.iter().map(|(_, length)| *length).collect();
+    lengths.sort_unstable();
+    let of = |part: usize| lengths.get(lengths.len() * part / 4).copied().unwrap_or_default();
+    lengths.len() >= PAUSES && (of(3) - of(1)) as f64 <= EVEN * of(2) as f64
+}
+
+/// Whether the pauses of all answers are as long as the parts before them, and these differ.
+fn is_one_rate(all: &[Parts]) -> bool {
+    let pairs = || all.iter().flat_map(|one| one.before.iter().zip(&one.pauses));
+    let mut rates: Vec<f64> = pairs().map(|(bytes, (_, length))| *bytes as f64 / *length as f64).collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    let of = |part: usize| rates.get(rates.len() * part / 4).copied().unwrap_or_default();
+    let (least, most) = (pairs().map(|(bytes, _)| *bytes).min(), pairs().map(|(bytes, _)| *bytes).max());
+    let differ = least.zip(most).is_some_and(|(least, most)| least > 0 && most as f64 >= DIFFER * least as f64);
+    rates.len() >= PAUSES && differ && of(3) - of(1) <= ONE_RATE * of(2)
+}
+
+/// An answer whose parts are apart by pauses of the server's own clock; none where it is sent otherwise.
 fn parts<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Parts<'a>> {
     let is_write = |row: &usize| syscall::is_write(analysis.call(*row).number);
     let writes: Vec<usize> =
         analysis.server_transfers(exchange).iter().map(|&row| row as usize).filter(is_write).collect();
-    let pauses: Vec<(usize, u64)> = writes.windows(2).filter_map(|pair| pause(analysis, pair[0], pair[1])).collect();
-    let mut lengths: Vec<u64> = pauses.iter().map(|(_, length)| *length).collect();
-    lengths.sort_unstable();
-    let of = |part: usize| lengths.get(lengths.len() * part / 4).copied().unwrap_or_default();
-    let is_even = (of(3) - of(1)) as f64 <= EVEN * of(2) as f64;
-    let bytes: u64 = writes.iter().map(|&row| u64::try_from(analysis.call(row).result).unwrap_or_default()).sum();
+    let bytes_of = |row: usize| u64::try_from(analysis.call(row).result).unwrap_or_default();
+    let paused = writes.windows(2).filter_map(|pair| Some((pause(analysis, pair[0], pair[1])?, bytes_of(pair[0]))));
+    let (pauses, before): (Vec<(usize, u64)>, Vec<u64>) = paused.unzip();
+    let bytes: u64 = writes.iter().map(|&row| bytes_of(row)).sum();
     let are_large = bytes >= LEAST_PART * (pauses.len() as u64 + 1);
-    (lengths.len() >= PAUSES && is_even && are_large).then_some(Parts { exchange, pauses, bytes })
+    (!pauses.is_empty() && are_large).then_some(Parts { exchange, pauses, before, bytes })
 }
 
 /// The longest wait for a time to pass between two writes of one thread, with its length; none where the thread did something else
@@ -131,6 +156,11 @@ mod tests {
     }
 
     fn in_parts_of(bytes: i64, between: Between, pauses: &[u64]) -> Recording {
+        in_these_parts(&[bytes; 10], between, pauses)
+    }
+
+    /// The same of parts with so many bytes each.
+    fn in_these_parts(parts: &[i64], between: Between, pauses: &[u64]) -> Recording {
         let mut fixture = Fixture::new();
         fixture.script(6, &["server.py:11:serve"]);
         fixture.connect(1, CLIENT);
@@ -140,13 +170,13 @@ mod tests {
             fixture.travels(start + 3 * US, 1, 1001, 200);
             fixture.now = start + 12 * US;
             fixture.does(SERVER, 5 * US, READ, |call| (call.connection, call.fd, call.result) = (1001, 9, 200));
-            for part in 0..10 {
+            for (part, &bytes) in parts.iter().enumerate() {
                 let at = fixture.now;
                 fixture.moves(SERVER, 1001, WRITE, bytes);
                 fixture.travels(at + 3 * US, 1001, 1, bytes as u32);
                 let pause = pauses[part % pauses.len()];
                 let place = |call: &mut case::tables::Call| call.script_stack = 6;
-                if part == 9 {
+                if part + 1 == parts.len() {
                     continue;
                 }
                 match between {
@@ -187,6 +217,17 @@ mod tests {
             assert!(finding.cost.share_of_wall > 0.9, "{finding:#?}");
             assert_eq!((finding.place[0].line, finding.place[0].function.as_str()), (11, "serve"));
         }
+    }
+
+    #[test]
+    fn few_pauses_in_each_answer_that_are_as_long_as_the_parts_before_them_are_a_rate() {
+        let is_found = |parts: &[i64], pauses: &[u64]| {
+            let recording = in_these_parts(parts, Between::Polls, pauses);
+            names(&recording).contains(&"server-rate-limit".to_string())
+        };
+        assert!(is_found(&[33_000, 66_000, 1_700], &[80 * MS, 160 * MS]));
+        assert!(!is_found(&[33_000, 66_000, 1_700], &[80 * MS, 80 * MS]), "as long whatever was sent");
+        assert!(!is_found(&[33_000, 33_000, 33_000], &[80 * MS, 80 * MS]), "all the same");
     }
 
     #[test]
