@@ -46,6 +46,8 @@ pub enum Ender {
         /// Its address; none if it has no name.
         remote: Option<String>,
     },
+    /// A connection that came in.
+    NewConnection,
     /// Nobody knows: an interrupt, a process that was not recorded, or a wake-up that was not seen.
     #[default]
     #[serde(other)]

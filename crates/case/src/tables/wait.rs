@@ -45,4 +45,6 @@ pub mod ender {
     pub const NETWORK: u8 = 4;
     /// A peer that was not recorded.
     pub const PEER: u8 = 5;
+    /// A connection came in.
+    pub const NEW_CONNECTION: u8 = 6;
 }

@@ -131,6 +131,7 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         Some(slot) if analysis.connections.row(slot).role == role::CLIENT => {
             Ender::Peer { remote: analysis.connections.remote_name(slot) }
         }
+        Some(slot) if analysis.connections.row(slot).role == role::LISTENER => Ender::NewConnection,
         Some(_) => Ender::Peer { remote: None },
         None => Ender::Unknown,
     }));

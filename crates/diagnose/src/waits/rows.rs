@@ -91,6 +91,7 @@ fn number(by: &Ender) -> u8 {
         Ender::Disk => code::DISK,
         Ender::Network => code::NETWORK,
         Ender::Peer { .. } => code::PEER,
+        Ender::NewConnection => code::NEW_CONNECTION,
         Ender::Unknown => code::UNKNOWN,
     }
 }

@@ -123,6 +123,7 @@ pub(crate) fn ended_by(by: &Ender) -> String {
         Ender::Network => "bytes in flight, or held in a kernel".into(),
         Ender::Peer { remote: Some(remote) } => format!("{}, which was not recorded", clean(remote)),
         Ender::Peer { remote: None } => "a peer that was not recorded".into(),
+        Ender::NewConnection => "a new connection".into(),
         Ender::Unknown => "unknown: an interrupt, or a process that was not recorded".into(),
     }
 }

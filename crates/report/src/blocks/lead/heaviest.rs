@@ -51,7 +51,7 @@ fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
         if let Some(by) = node.mostly_ended_by() {
             match by {
                 Ender::Timer if !is_sleep(&node.activity) => said += &timed_out(node, subject),
-                Ender::Peer { .. } if node.waits_for.is_empty() => {
+                Ender::Peer { .. } | Ender::NewConnection if node.waits_for.is_empty() => {
                     said += &format!(" {subject} waits for {}.", ended_by(by));
                 }
                 _ => (),
