@@ -98,7 +98,12 @@ const CODES: &[(&str, &[(&str, u8)])] = &[
     ),
     (
         "reason",
-        &[("preempted", reason::PREEMPTED), ("blocked", reason::BLOCKED), ("uninterruptible", reason::UNINTERRUPTIBLE)],
+        &[
+            ("preempted", reason::PREEMPTED),
+            ("blocked", reason::BLOCKED),
+            ("uninterruptible", reason::UNINTERRUPTIBLE),
+            ("stopped", reason::STOPPED),
+        ],
     ),
     (
         "ender",
@@ -109,6 +114,7 @@ const CODES: &[(&str, &[(&str, u8)])] = &[
             ("a disk", ender::DISK),
             ("bytes under way", ender::NETWORK),
             ("a peer that was not recorded", ender::PEER),
+            ("a new connection", ender::NEW_CONNECTION),
         ],
     ),
     (

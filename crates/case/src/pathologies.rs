@@ -21,7 +21,7 @@ impl Pathology {
 }
 
 /// Identifiers and names. Both are stable: what is not looked for any more keeps its number.
-pub const CATALOGUE: [(&str, &str); 56] = [
+pub const CATALOGUE: [(&str, &str); 59] = [
     ("P01", "nagle-delayed-ack"),
     ("P02", "delayed-ack-at-mss-multiple"),
     ("P03", "split-writes"),
@@ -78,4 +78,7 @@ pub const CATALOGUE: [(&str, &str); 56] = [
     ("P54", "costly-switch"),
     ("P55", "files-per-request"),
     ("P56", "corked-writes"),
+    ("P57", "traced-program"),
+    ("P58", "poll-scan"),
+    ("P59", "cpu-affinity"),
 ];

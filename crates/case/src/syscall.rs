@@ -290,7 +290,12 @@ pub fn is_given_descriptors(number: u16) -> bool {
 
 /// Whether the call waits for one descriptor alone; `argument_1` is its second argument. An event loop waits for many.
 pub fn is_poll_of_one(number: u16, argument_1: u64) -> bool {
-    [libc::SYS_poll, libc::SYS_ppoll].contains(&libc::c_long::from(number)) && argument_1 == 1
+    is_poll_of_many(number) && argument_1 == 1
+}
+
+/// Whether the call is given a list of descriptors, as many as it likes: `poll`, `ppoll`.
+pub fn is_poll_of_many(number: u16) -> bool {
+    [libc::SYS_poll, libc::SYS_ppoll].contains(&libc::c_long::from(number))
 }
 
 /// Whether the call takes a connection: `accept`, `accept4`.

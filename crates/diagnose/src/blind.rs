@@ -15,7 +15,7 @@ const TOLD: [&str; 1] = ["P30"];
 /// What is seen of a server only where its threads were recorded.
 const AT_THE_SERVER: &[&str] = &[
     "P05", "P06", "P13", "P14", "P23", "P24", "P27", "P29", "P36", "P37", "P39", "P40", "P41", "P42", "P46", "P47",
-    "P50", "P51", "P52", "P53", "P54", "P55",
+    "P50", "P51", "P52", "P53", "P54", "P55", "P57", "P58", "P59",
 ];
 /// What is a matter of TCP connections.
 const OF_TCP: &[&str] = &[
@@ -29,7 +29,7 @@ const OF_SINGLE_STREAMS: &[&str] = &["P03", "P04", "P33", "P35"];
 /// What is read off the records of TLS.
 const OF_RECORDS: &[&str] = &["P04", "P08"];
 /// What is seen as calls that read, write or sync.
-const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42", "P46", "P55", "P56"];
+const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42", "P46", "P55", "P56", "P58"];
 /// What is seen in CPU samples alone.
 const OF_SAMPLES: &[&str] = &["P09", "P12", "P13", "P16", "P36", "P37", "P40", "P50", "P51", "P54"];
 

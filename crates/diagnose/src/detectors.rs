@@ -17,6 +17,7 @@ mod connection_churn;
 mod context_per_request;
 mod corked_writes;
 mod costly_switch;
+mod cpu_affinity;
 mod cpu_quota_throttling;
 mod dead_ipv6;
 mod debug_build;
@@ -37,6 +38,7 @@ mod name_lookup;
 mod no_resumption;
 mod occupied;
 mod openssl3_fetch_locks;
+mod poll_scan;
 mod pool_exhausted;
 mod port_exhaustion;
 mod process_per_request;
@@ -57,6 +59,7 @@ mod sync_disk;
 mod tiny_reads;
 mod tiny_tls_records;
 mod token_bucket;
+mod traced_program;
 mod uneven_accept;
 
 use crate::analysis::{Analysis, PotentialSaving};
@@ -189,6 +192,7 @@ pub const ALL: &[Detector] = &[
     server_rate_limit::DETECTOR,
     slow_reader::DETECTOR,
     cpu_quota_throttling::DETECTOR,
+    cpu_affinity::DETECTOR,
     sync_disk::DETECTOR,
     sleep_polling::DETECTOR,
     uneven_accept::DETECTOR,
@@ -196,11 +200,13 @@ pub const ALL: &[Detector] = &[
     lock_convoy::DETECTOR,
     process_per_request::DETECTOR,
     busy_spin::DETECTOR,
+    poll_scan::DETECTOR,
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
     allocator_pressure::DETECTOR,
     debug_build::DETECTOR,
     costly_switch::DETECTOR,
+    traced_program::DETECTOR,
     slow_clock_or_entropy::DETECTOR,
     files_per_request::DETECTOR,
     tiny_reads::DETECTOR,

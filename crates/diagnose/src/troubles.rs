@@ -3,6 +3,8 @@
 
 mod run_delay;
 
+pub(crate) use run_delay::Running;
+
 use crate::analysis::Analysis;
 use crate::syscall;
 use case::Trouble;

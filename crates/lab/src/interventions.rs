@@ -2,6 +2,7 @@
 //! shim a C file of the same name in `shims`.
 
 mod accept_in_turn;
+mod all_processors;
 mod answer_100_continue;
 mod answer_not_found;
 mod bound_sscanf;
@@ -15,6 +16,7 @@ mod delayed_ack_cap;
 mod drop_log_lines;
 mod empty_openssl_conf;
 mod fast_compression;
+mod free_running;
 mod hosts_entry;
 mod kept_algorithms;
 mod kept_connections;
@@ -187,6 +189,7 @@ pub const ALL: &[Intervention] = &[
     network::BBR_ROUTE,
     large_http2_windows::LARGE_HTTP2_WINDOWS,
     default_buffers::DEFAULT_BUFFERS,
+    all_processors::ALL_PROCESSORS,
     cpu_quota::CPU_QUOTA,
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
@@ -197,6 +200,7 @@ pub const ALL: &[Intervention] = &[
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     large_heap::LARGE_HEAP,
+    free_running::FREE_RUNNING,
     without_switches::WITHOUT_SWITCHES,
     without_switches::SAME_SWITCHES,
     larger_pool::LARGER_POOL,

@@ -207,6 +207,7 @@ fn describe(process: &mut Process) {
     process.executable = found.executable;
     process.command = found.command.join(" ");
     process.switches = found.switches;
+    process.allowed_processors = found.allowed_processors;
     process.parent = found.parent;
     process.uid = found.uid;
     process.network_namespace = found.network_namespace;

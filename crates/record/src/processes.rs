@@ -22,6 +22,8 @@ pub struct Description {
     pub command: Vec<String>,
     /// Switches in its environment that make a runtime slow (`case::switches`); empty where we may not read it.
     pub switches: String,
+    /// On how many CPUs it may run (its first thread); 0 where that is not told.
+    pub allowed_processors: u32,
     /// The process that started it, or took it over.
     pub parent: u32,
     /// The user it runs as (real user id).
@@ -40,6 +42,7 @@ pub fn describe(pid: u32) -> Option<Description> {
         executable: executable.to_string_lossy().into_owned(),
         command: redact_arguments(&arguments(&beginning_of(pid, "cmdline", LONGEST_COMMAND_BYTES))),
         switches: switches::in_environment(&beginning_of(pid, "environ", LONGEST_ENVIRONMENT_BYTES)),
+        allowed_processors: allowed_processors(&status),
         parent: field(&status, "PPid:")?,
         uid: field(&status, "Uid:")?,
         network_namespace: counters::network_namespace(pid).unwrap_or(0),
@@ -77,11 +80,23 @@ fn field(status: &str, name: &str) -> Option<u32> {
     line.split_whitespace().next()?.parse().ok()
 }
 
+/// How many CPUs a list names in `/proc/PID/status`: three in `0,2-3`.
+fn allowed_processors(status: &str) -> u32 {
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or_default().trim();
+    let count = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        last.checked_sub(first)?.checked_add(1)
+    };
+    list.split(',').filter_map(count).fold(0, u32::saturating_add)
+}
+
 /// A door for fuzzers: any bytes, and the same as text.
 pub fn fuzz(bytes: &[u8], text: &str) {
     redact_arguments(&arguments(bytes));
     field(text, "PPid:");
     field(text, "Uid:");
+    allowed_processors(text);
 }
 
 #[cfg(test)]
@@ -108,6 +123,13 @@ mod tests {
         assert!(described.cgroup.starts_with('/'));
         assert_eq!(described.uid, nix::unistd::getuid().as_raw());
         assert_eq!(describe(child.id()), None);
+    }
+
+    #[test]
+    fn the_cpus_of_a_list_are_counted() {
+        let of = |list: &str| allowed_processors(&format!("Name:\tsh\nCpus_allowed_list:\t{list}\n"));
+        assert_eq!([of("0"), of("0-3"), of("0,2-3,7"), of("3-1"), of("x")], [1, 4, 4, 0, 0]);
+        assert_eq!(allowed_processors("Name:\tsh\n"), 0);
     }
 
     #[test]

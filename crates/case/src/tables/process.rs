@@ -28,6 +28,8 @@ table! {
         /// Known switches in its environment that make a runtime slow, `NAME` or `NAME=WORD`, with a space between two; nothing else
         /// of the environment is kept.
         pub switches: String as Word = String::new(),
+        /// On how many CPUs it was allowed to run when it was first looked at; 0 if unknown.
+        pub allowed_processors: u32 = 0,
         /// Exit status as `wait` reports it (status in the high byte, signal in the low seven bits); -1 while running.
         pub exit: i32,
     }

@@ -27,4 +27,6 @@ pub mod reason {
     pub const BLOCKED: u8 = 1;
     /// It waited uninterruptibly, usually for a disk.
     pub const UNINTERRUPTIBLE: u8 = 2;
+    /// It was stopped, by a tracer (ptrace) or by a signal.
+    pub const STOPPED: u8 = 3;
 }

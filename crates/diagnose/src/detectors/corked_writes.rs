@@ -13,31 +13,33 @@ detector! {
     /// # corked-writes
     ///
     /// ## What it is
-    /// A program has the kernel hold whatever does not fill a segment, since more is to follow (TCP_CORK on the socket, or
-    /// MSG_MORE on a write), and then nothing follows: it waits for the peer without pulling the cork. The end of the message
-    /// leaves when the kernel's timer fires, after 200 ms, or the connection's retransmission time-out where that is longer.
+    /// A program has the kernel hold whatever does not fill a segment, since more is to follow (TCP_CORK on the socket,
+    /// or MSG_MORE on a write), and then nothing follows: it waits for the peer without pulling the cork. The end of
+    /// the message leaves when the kernel's timer fires, after 200 ms, or the connection's retransmission time-out
+    /// where that is longer.
     ///
     /// ## Evidence
-    /// The option or the flag was set at the write. Less than a segment then waited in the kernel, nothing arrived that could
-    /// have let it go, and it left although the program did nothing about the connection meanwhile.
+    /// The option or the flag was set at the write. Less than a segment then waited in the kernel, nothing arrived that
+    /// could have let it go, and it left although the program did nothing about the connection meanwhile.
     ///
     /// ## What proves it
-    /// The socket is never corked: TCP_CORK does nothing, and writes lose MSG_MORE. TCP_NODELAY, the control, changes nothing:
-    /// a cork is stronger.
+    /// The socket is never corked: TCP_CORK does nothing, and writes lose MSG_MORE. TCP_NODELAY, the control, changes
+    /// nothing: a cork is stronger.
     ///
     /// ## Remedy
-    /// Clear TCP_CORK when a message is complete, and leave MSG_MORE out of its last write. One write of the whole message
-    /// (writev) needs neither.
+    /// Clear TCP_CORK when a message is complete, and leave MSG_MORE out of its last write. One write of the whole
+    /// message (writev) needs neither.
     ///
     /// ## Not to be confused with
-    /// nagle-delayed-ack (an ACK lets the bytes go, after 40 ms); a program that pulls the cork late (what it does meanwhile is
-    /// what takes the time); a full window of the peer.
+    /// nagle-delayed-ack (an ACK lets the bytes go, after 40 ms); a program that pulls the cork late (what it does
+    /// meanwhile is what takes the time); a full window of the peer.
     "P56" "corked-writes"
 }
 
 /// Fewer stalls are chance.
 const REPEATED: usize = 3;
-/// What lets bytes go does so within this: measured 15 to 25 us after an acknowledgement; 1 ms allows for a busy processor.
+/// What lets bytes go does so within this: measured 15 to 25 us after an acknowledgement; 1 ms allows for a busy
+/// processor.
 const AT_ONCE: u64 = 1_000_000;
 /// Level and option of TCP_CORK (`linux/tcp.h`).
 const CORK: (u64, u64) = (6, 3);
@@ -66,8 +68,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     (held.len() >= REPEATED).then(|| found(analysis, &held))
 }
 
-/// A stall as a cork's, if it is one and its timer ended it: less than a segment waited, and left although nothing had arrived and
-/// nothing was done about the connection.
+/// A stall as a cork's, if it is one and its timer ended it: less than a segment waited, and left although nothing had
+/// arrived and nothing was done about the connection.
 fn corked(analysis: &Analysis, slot: usize, stall: &SendStall, corks: &[usize]) -> Option<Corked> {
     let transfers = analysis.connections.transfer_numbers(slot);
     let first = transfers.partition_point(|&row| (row as usize) < stall.write);
@@ -98,7 +100,8 @@ fn corked(analysis: &Analysis, slot: usize, stall: &SendStall, corks: &[usize]) 
 fn corks(analysis: &Analysis) -> FxHashMap<u32, Vec<usize>> {
     let mut corks: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
     for (row, call) in analysis.recording.calls.iter().enumerate() {
-        let is_one = call.number == syscall::SETSOCKOPT && call.result == 0 && (call.argument_1, call.argument_2) == CORK;
+        let is_one =
+            call.number == syscall::SETSOCKOPT && call.result == 0 && (call.argument_1, call.argument_2) == CORK;
         if is_one && call.connection != 0 {
             corks.entry(call.connection).or_default().push(row);
         }

@@ -46,13 +46,13 @@ pub fn find(analysis: &Analysis) -> Option<Trouble> {
 }
 
 /// How many of the program's threads were on a CPU, over time.
-struct Running {
+pub(crate) struct Running {
     /// When the number changes, what it is from then on, and the time on CPU of all threads up to then.
     turns: Vec<(u64, i64, u64)>,
 }
 
 impl Running {
-    fn new(analysis: &Analysis) -> Running {
+    pub fn new(analysis: &Analysis) -> Running {
         let mut changes: Vec<(u64, i64)> = Vec::new();
         for thread in analysis.threads.all() {
             changes.extend([(thread.start, 1), (thread.end.max(thread.start), -1)]);
@@ -73,7 +73,7 @@ impl Running {
     }
 
     /// The time on CPU of all threads between two times, in nanoseconds.
-    fn between(&self, from: u64, to: u64) -> u64 {
+    pub fn between(&self, from: u64, to: u64) -> u64 {
         self.until(to).saturating_sub(self.until(from))
     }
 

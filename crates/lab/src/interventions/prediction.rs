@@ -11,6 +11,8 @@ pub const WITHOUT_CONTROL: &[(&str, &str)] = &[
         "P37",
         "The size of the heap is all that can be set from outside: there is nothing beside it to serve as a control.",
     ),
+    ("P57", "Whatever a tracer is spared, the program that it traces is spared as well."),
+    ("P59", "More CPUs help, whichever they are: there is nothing beside them that must not."),
 ];
 
 /// Pathologies that nothing outside can switch off, and why: they remain suspicions, with what would be saved as a prediction.
@@ -27,6 +29,7 @@ pub const NOT_SWITCHED: &[(&str, &str)] = &[
     ("P50", "No faster core can be lent to a thread."),
     ("P52", "No process lives on for a request that the program gives to another one."),
     ("P55", "Whoever answered from memory would have to know that no file has changed since."),
+    ("P58", "Only the program knows which of its descriptors have changed since it last asked."),
 ];
 
 /// One prediction.

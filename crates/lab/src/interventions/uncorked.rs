@@ -7,12 +7,12 @@ intervention! {
     /// # uncorked
     ///
     /// ## What it does
-    /// Leaves TCP sockets without a cork: `setsockopt` with TCP_CORK succeeds and does nothing, and `send`, `sendto` and
-    /// `sendmsg` lose the flag MSG_MORE. What is written then leaves at once, in segments of its own.
+    /// Leaves TCP sockets without a cork: `setsockopt` with TCP_CORK succeeds and does nothing, and `send`, `sendto`
+    /// and `sendmsg` lose the flag MSG_MORE. What is written then leaves at once, in segments of its own.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs that use libc. Not Go, not static programs, not io_uring, not sockets that are inherited
-    /// corked, not `sendfile`, which promises more by itself until it has sent all.
+    /// Dynamically linked programs that use libc. Not Go, not static programs, not io_uring, not sockets that are
+    /// inherited corked, not `sendfile`, which promises more by itself until it has sent all.
     ///
     /// ## How we know it took effect
     /// The shim counts the options that it left out and the flags that it took away.

@@ -10,6 +10,7 @@ mod objects;
 mod other;
 mod pauses;
 mod preload;
+mod processes;
 mod reads;
 mod switches;
 mod timeouts;

@@ -62,6 +62,7 @@ fn process(pid: u32, role: &str, name: &str) -> Process {
         runtime: String::new(),
         network_namespace: 7,
         switches: String::new(),
+        allowed_processors: 2,
         uid: 0,
         exit: 0,
     }

@@ -68,6 +68,7 @@ fn reason_name(code: u8) -> &'static str {
         reason::PREEMPTED => "preempted",
         reason::BLOCKED => "blocked",
         reason::UNINTERRUPTIBLE => "blocked uninterruptibly",
+        reason::STOPPED => "stopped",
         _ => "",
     }
 }
