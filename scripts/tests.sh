@@ -2,7 +2,7 @@
 # Checks style and runs tests, and those that fail once more, by themselves. Usage: tests.sh [arguments of cargo]
 #
 # The tests from end to end wait more than they compute: more of them run at once than there are processors, and beside
-# them, at the lowest priority, the other tests are built, clippy runs, and the other tests do.
+# them the other tests are built, run and checked for style.
 #
 # Many tests time real programs, and machines are shared: a neighbour can spoil one of two hundred. What fails twice fails;
 # what passed only the second time is named and counted, and worth a look where it is named again and again.
@@ -43,25 +43,26 @@ until_running() { # LOG
     done
 }
 
-# All but the tests from end to end. They wait more than they compute, so that those of the libraries, those of whole programs and
-# clippy, which computes, go side by side. What is wrong with the style is never worth a second try.
+# All but the tests from end to end. They wait more than they compute, so that those of whole programs, those of the libraries and
+# clippy, which computes, go side by side. Only what times real programs has the priority of the tests from end to end. What is
+# wrong with the style is never worth a second try.
 beside() {
     local status=0 style=0
     until_running "$end_to_end"
-    tests --no-run >"$built" 2>&1 || { status=$?; cat "$built"; return "$status"; }
-    : >"$libraries"
+    nice -n 19 cargo test "${options[@]}" --no-run >"$built" 2>&1 || { status=$?; cat "$built"; return "$status"; }
     : >"$programs"
-    tests --lib --bins >"$libraries" 2>&1 &
-    local of_libraries=$!
-    until_running "$libraries"
+    : >"$libraries"
     # No other program of tests begins with an e; whether each has run is counted below.
     tests --test '[!e]*' >"$programs" 2>&1 &
     local of_programs=$!
     until_running "$programs"
-    cargo clippy "${options[@]}" --all-targets -- -D warnings || style=1
-    wait "$of_libraries" || status=$?
+    nice -n 19 cargo test --no-fail-fast "${options[@]}" --lib --bins >"$libraries" 2>&1 &
+    local of_libraries=$!
+    until_running "$libraries"
+    nice -n 19 cargo clippy "${options[@]}" --all-targets -- -D warnings || style=1
     wait "$of_programs" || status=$?
-    cat "$libraries" "$programs"
+    wait "$of_libraries" || status=$?
+    cat "$programs" "$libraries"
     tests --doc || status=$?
     if [ "$style" != 0 ]; then return 1; fi
     return "$status"
@@ -81,7 +82,7 @@ left() {
 followed "$built" tests --no-run --test e2e
 status=0
 : >"$end_to_end"
-(renice -n 19 "$BASHPID" >/dev/null; RUST_TEST_THREADS=2 beside) >"$others" 2>&1 &
+RUST_TEST_THREADS=2 beside >"$others" 2>&1 &
 neighbour=$!
 RUST_TEST_THREADS=3 followed "$end_to_end" tests --test e2e || status=$?
 beside_status=0

@@ -206,7 +206,7 @@ impl<'a> Usual<'a> {
         let is_hidden = |row: &Trial| row.status_2xx + row.status_3xx + row.status_4xx + row.status_5xx == 0;
         let is_alike = |row: &Trial| {
             let difference = row.answered_bytes.abs_diff(trial.answered_bytes);
-            let by = |farewell: u64| difference % farewell == 0 && difference / farewell <= trial.made;
+            let by = |farewell: u64| difference.is_multiple_of(farewell) && difference / farewell <= trial.made;
             row.made == trial.made && is_hidden(row) && FAREWELLS.into_iter().any(by)
         };
         trial.exit >= 0 && self.is_as_much && is_hidden(trial) && self.rows.iter().any(|row| is_alike(row))

@@ -315,7 +315,10 @@ impl Roots {
     }
 
     fn names(self) -> Vec<String> {
-        std::collections::BTreeSet::from_iter(self.0.into_values()).into_iter().collect()
+        let mut names: Vec<String> = self.0.into_values().collect();
+        names.sort();
+        names.dedup();
+        names
     }
 }
 

@@ -93,7 +93,7 @@ fn corked(analysis: &Analysis, slot: usize, stall: &SendStall, corks: &[usize]) 
         let mut recent = segments[..last].iter().rev().take_while(|row| row.time.0 + AT_ONCE >= stall.end);
         recent.any(|row| row.direction == direction::IN)
     };
-    (is_held && !arrives()).then(|| Corked { slot, write, start, end: stall.end, bytes, by_flag })
+    (is_held && !arrives()).then_some(Corked { slot, write, start, end: stall.end, bytes, by_flag })
 }
 
 /// The calls that set or cleared the option, by connection, in order of time, as the table of calls is.
