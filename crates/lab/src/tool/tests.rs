@@ -5,8 +5,8 @@ use std::time::Instant;
 
 /// Says to this test binary, started once more, where it is to run a tool: it is the one that is killed.
 const PLACE: &str = "WHYSLOW_TEST_TOOL";
-/// Nothing of a tool is left after so long.
-const LONGEST_END: Duration = Duration::from_secs(5);
+/// Nothing of a tool is left after so long, also where others keep the processors.
+const LONGEST_END: Duration = Duration::from_mins(1);
 
 fn shell(script: &str) -> Program {
     Program { arguments: ["sh", "-c", script].map(String::from).to_vec(), ..Program::default() }

@@ -29,11 +29,11 @@ fn a_tracer_does_not_stop_its_program_at_each_call() {
 }
 
 /// Confines itself to a CPU, and prints on how many it may run then.
-const CONFINED: &str = r#"
+const CONFINED: &str = r"
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 print(len(os.sched_getaffinity(0)))
-"#;
+";
 
 #[test]
 fn a_program_may_run_on_all_cpus_whatever_it_asks_for() {
