@@ -15,13 +15,15 @@ detector! {
     ///
     /// ## What it is
     /// Each request pays for what developers look at: line after line of debug output, formatted and written while
-    /// somebody waits for the answer, or a build with a sanitizer, a profiler or coverage counters in it, or a debugger that
-    /// is loaded into an interpreter (Xdebug, cProfile, coverage.py).
+    /// somebody waits for the answer, or a build with a sanitizer, a profiler or coverage counters in it, or a debugger
+    /// that is loaded into an interpreter (Xdebug, cProfile, coverage.py). Or the whole program runs in another one
+    /// that translates its code: valgrind, or qemu for the processor of another kind of machine.
     ///
     /// ## Evidence
     /// Ten writes or more per request, of a line's length each, to one file that stays open and that nobody syncs (a
     /// log), or to standard error; the time of these calls, and that of CPU samples inside a logging library. Or CPU
-    /// samples inside the run-time of a sanitizer, of gprof, or of an interpreter's debugger or profiler.
+    /// samples inside the run-time of a sanitizer, of gprof, or of an interpreter's debugger or profiler; or the
+    /// program that the kernel runs is valgrind's or qemu's.
     ///
     /// ## What proves it
     /// Dropping those lines before they are written: what is left is the cost of formatting them. A build cannot be
@@ -29,7 +31,7 @@ detector! {
     ///
     /// ## Remedy
     /// Lower the level of the log (nginx: error_log ... warn; Apache: LogLevel; Python: logging.WARNING), buffer it,
-    /// and write it outside the request. Deploy a release build.
+    /// and write it outside the request. Deploy a release build, for this kind of processor.
     ///
     /// ## Not to be confused with
     /// An access log with a line for each request; sync-disk (a log that waits for the disk); an upload that is written
@@ -73,8 +75,8 @@ const LOGGERS: [&str; 10] = [
 /// Where Python's logging lives.
 const PYTHON_LOGGING: &str = "/logging/__init__.py";
 
-/// Run-times of builds that check or count what they do, and debuggers and profilers that are loaded into an interpreter, by the
-/// names of their libraries,
+/// Run-times of builds that check or count what they do, and debuggers and profilers that are loaded into an
+/// interpreter, by the names of their libraries,
 const RUN_TIMES: [&str; 15] = [
     "libasan.so",
     "libtsan.so",
@@ -106,8 +108,26 @@ const HOOKS: [&str; 9] = [
     "__cyg_profile_func_",
 ];
 
-/// CPython's ways to what `sys.settrace` and `sys.setprofile` were given: what these call is part of it, as it is a script's.
+/// CPython's ways to what `sys.settrace` and `sys.setprofile` were given: what these call is part of it, as it is a
+/// script's.
 const TRAMPOLINES: [&str; 3] = ["trace_trampoline", "profile_trampoline", "call_trampoline"];
+
+/// What qemu's programs for the programs of other machines are named after (`qemu-aarch64-static`).
+const ARCHITECTURES: [&str; 13] = [
+    "aarch64",
+    "alpha",
+    "arm",
+    "hppa",
+    "i386",
+    "loongarch",
+    "m68k",
+    "mips",
+    "ppc",
+    "riscv",
+    "s390x",
+    "sparc",
+    "x86_64",
+];
 
 /// What a process wrote to one thing while it had requests in hand.
 #[derive(Default)]
@@ -120,13 +140,15 @@ struct Log {
     time: u64,
     cpu: u64,
     is_synced: bool,
+    /// Whether it is standard error, wherever that leads: for messages, and not for records.
+    is_errors: bool,
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     if analysis.exchanges.is_empty() {
         return None;
     }
-    let found = [logging(analysis), instrumented(analysis)];
+    let found = [logging(analysis), instrumented(analysis), translated(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 
@@ -170,14 +192,15 @@ fn logging(analysis: &Analysis) -> Option<Found> {
     })
 }
 
-/// What is written line by line, many a request, of different lengths, and not to be kept at any price. A file that is transferred has
-/// short pieces, too, beside long ones.
+/// What is written line by line, many a request, of different lengths where it may be records, and not to be kept at
+/// any price. A file that is transferred has short pieces, too, beside long ones.
 fn is_log(log: &Log, exchanges: u64) -> bool {
     let calls = log.calls.len() as u64;
     if log.content >= log.bytes {
         return false;
     }
-    calls >= LINES * exchanges && log.lengths.len() > 2 && log.bytes >= SHORTEST_LINE * calls as i64 && !log.is_synced
+    let differ = log.is_errors || log.lengths.len() > 2;
+    calls >= LINES * exchanges && differ && log.bytes >= SHORTEST_LINE * calls as i64 && !log.is_synced
 }
 
 /// The short writes that threads made while they had a request in hand: by process, path, and descriptor where there is
@@ -222,6 +245,7 @@ fn note(analysis: &Analysis, log: &mut Log, row: usize, call: &Call) {
     }
     let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
     if inside > 0 {
+        log.is_errors = call.fd == ERRORS && (log.is_errors || log.calls.is_empty());
         log.calls.push(row);
         log.bytes += call.result;
         log.lengths.insert(call.result);
@@ -286,12 +310,63 @@ fn instrumented(analysis: &Analysis) -> Option<Found> {
     })
 }
 
+/// A program whose code another one translates while it runs, by what the kernel runs for it.
+fn translated(analysis: &Analysis) -> Option<Found> {
+    let processes = analysis.recording.processes.iter();
+    let translators: BTreeMap<u32, &str> =
+        processes.filter_map(|process| Some((process.pid, translator(&process.executable)?))).collect();
+    let samples = || analysis.recording.samples.iter().filter(|sample| translators.contains_key(&sample.pid));
+    let (first, all) = (samples().next()?, samples().count());
+    let (count, period) = (analysis.exchanges.len() as u64, analysis.sample_period());
+    let wall =
+        (samples().filter(|sample| is_within(analysis, sample)).count() as u64 * period).min(analysis.exchange_wall());
+    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
+    if all < SAMPLES || share.0 < INSTRUMENTED {
+        return None;
+    }
+    let name = translators[&first.pid];
+    let what = format!("The program runs in {name}, which translates its code");
+    Some(Found {
+        title: format!(
+            "{what}: up to {} of every {} request",
+            Nanos(wall / count),
+            Nanos(analysis.exchange_wall() / count)
+        ),
+        what,
+        mechanism: vec![
+            in_run_time(share, name, all),
+            "The program's own work is in this; each of its instructions becomes several.".to_string(),
+        ],
+        saving: PotentialSaving { wall, outside: 0, cpu: all as u64 * period, affected: count },
+        remedy: match name.strip_prefix("qemu-") {
+            Some(_) => "Build it for this kind of processor, or run it on one of its own.".to_string(),
+            None => format!("Run it without {name}."),
+        },
+        rows: rows(
+            "samples",
+            (0..analysis.recording.samples.len())
+                .filter(|&row| translators.contains_key(&analysis.recording.samples[row].pid)),
+        ),
+        ..Found::default()
+    })
+}
+
+/// The name of an executable that runs others by translating their code: a tool of valgrind's, or qemu's for programs
+/// (not for whole machines).
+fn translator(executable: &str) -> Option<&str> {
+    let name = base_name(executable);
+    let is_valgrind = executable.contains("/valgrind/") && name.ends_with("-linux");
+    let target = name.strip_prefix("qemu-").unwrap_or_default();
+    let is_qemu = ARCHITECTURES.iter().any(|known| target.starts_with(known));
+    (is_valgrind || is_qemu).then_some(name)
+}
+
 fn in_run_time(share: Share, name: &str, samples: usize) -> String {
     format!("{share} of the requests' time is spent in {name}: {samples} samples.")
 }
 
-/// The run-time of an instrumentation that a sample is in, or one of libc's functions for it, or by which a script's was called: its
-/// library's name or the function's.
+/// The run-time of an instrumentation that a sample is in, or one of libc's functions for it, or by which a script's
+/// was called: its library's name or the function's.
 fn run_time<'a>(analysis: &'a Analysis, sample: &Sample) -> Option<&'a str> {
     let mut frames = analysis.code.frames(sample.stack);
     let frame = frames.next()?;

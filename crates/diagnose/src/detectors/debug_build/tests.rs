@@ -52,6 +52,9 @@ fn dozens_of_lines_for_each_request_are_found_with_their_log() {
 fn lines_to_standard_error_are_found_and_to_standard_output_are_not() {
     assert!(is_found(&writing(60, |_, call| (call.fd, call.path) = (2, 0)).end()));
     assert!(!is_found(&writing(60, |_, call| (call.fd, call.path) = (1, 0)).end()));
+    let of_one_length = |fd| move |_: u32, call: &mut Call| (call.fd, call.result) = (fd, 100);
+    assert!(is_found(&writing(60, of_one_length(2)).end()), "messages that lead to a file");
+    assert!(!is_found(&writing(60, of_one_length(5)).end()), "records");
 }
 
 #[test]
@@ -95,4 +98,18 @@ fn the_run_time_of_a_sanitizer_is_found_and_idle_it_is_not() {
     assert!(is_found(&working_in("python3.11!PyObject_Vectorcall|python3.11!trace_trampoline", 10)));
     assert!(!is_found(&working_in("libasan.so.8!__interceptor_memcpy", 0)));
     assert!(!is_found(&working_in("server!parse", 10)));
+}
+
+#[test]
+fn a_program_that_another_one_translates_is_found_by_what_the_kernel_runs() {
+    let run_by = |executable: &str| {
+        let mut recording = working_in("work!step", 10);
+        let client = recording.processes.iter_mut().find(|process| process.pid == CLIENT).expect("a client");
+        client.executable = executable.into();
+        is_found(&recording)
+    };
+    assert!(run_by("/usr/libexec/valgrind/memcheck-amd64-linux"));
+    assert!(run_by("/usr/bin/qemu-aarch64-static"));
+    assert!(!run_by("/usr/bin/qemu-system-x86_64") && !run_by("/usr/bin/qemu-nbd"));
+    assert!(!run_by("/usr/bin/client"));
 }
