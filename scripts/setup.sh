@@ -17,10 +17,10 @@ demo=(nginx-light:nginx openssl:openssl iproute2:ip python3:python3 ca-certifica
 tests=(curl:curl haproxy:haproxy redis-server:redis-server redis-tools:redis-benchmark wrk:wrk apache2-utils:ab libcap2-bin:setcap
     mmdebstrap:mmdebstrap tshark:tshark chromium:chromium python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema git:git
     libcurl4-openssl-dev:"/usr/include/$(uname -m)-linux-gnu/curl/curl.h" golang-go:go nodejs:node default-jdk-headless:javac
-    php-cli:php ruby:ruby wget:wget openvpn:openvpn apache2:apache2 caddy:caddy strace:strace)
+    php-cli:php ruby:ruby wget:wget openvpn:openvpn apache2:apache2 caddy:caddy strace:strace nghttp2-client:h2load)
 healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/postgresql postgresql-contrib:pgbench
     pgbouncer:pgbouncer mariadb-server:mariadbd mariadb-client:mariadb-slap lighttpd:lighttpd varnish:varnishd
-    stunnel4:stunnel nghttp2-client:h2load h2o:h2o gunicorn:gunicorn python3-tornado:/usr/lib/python3/dist-packages/tornado
+    stunnel4:stunnel h2o:h2o gunicorn:gunicorn python3-tornado:/usr/lib/python3/dist-packages/tornado
     python3-psycopg2:/usr/lib/python3/dist-packages/psycopg2
     python3-aiohttp:/usr/lib/python3/dist-packages/aiohttp uwsgi-plugin-python3:uwsgi puma:puma starman:starman mosquitto:mosquitto
     mosquitto-clients:mosquitto_pub beanstalkd:beanstalkd rsync:rsync openssh-server:sshd openssh-client:sftp vsftpd:vsftpd iperf3:iperf3
@@ -29,7 +29,7 @@ healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/pos
     python3-waitress:/usr/lib/python3/dist-packages/waitress python3-twisted:/usr/lib/python3/dist-packages/twisted
     libmojolicious-perl:/usr/share/perl5/Mojo.pm 'php-fpm:/usr/sbin/php-fpm*' subversion:svnserve etcd-server:etcd slapd:slapd
     ldap-utils:ldapsearch)
-bench=(tcpdump:tcpdump linux-perf:perf nghttp2-client:h2load postgresql:/usr/lib/postgresql postgresql-contrib:pgbench)
+bench=(tcpdump:tcpdump linux-perf:perf postgresql:/usr/lib/postgresql postgresql-contrib:pgbench)
 
 case $purpose in
 build) wanted=("${build[@]}") ;;
