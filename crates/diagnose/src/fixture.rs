@@ -186,6 +186,24 @@ impl Fixture {
         });
     }
 
+    /// A request of the client's on connection 1, for which the server does something between reading it and answering.
+    pub fn served(&mut self, does: impl FnOnce(&mut Fixture)) {
+        let start = self.now;
+        self.moves(CLIENT, 1, WRITE, 112);
+        self.travels(start + 3 * US, 1, 1001, 112);
+        let waiting = self.now;
+        self.moves(SERVER, 1001, READ, 112);
+        does(self);
+        let answered = self.now;
+        self.moves(SERVER, 1001, WRITE, 600);
+        self.travels(answered + 3 * US, 1001, 1, 600);
+        let idle = self.now;
+        self.now = waiting;
+        self.waits_for(CLIENT, 1, answered + 12 * US - waiting, 600);
+        self.off(SERVER, idle, self.now + MS);
+        self.now += MS;
+    }
+
     pub fn timer_fires(&mut self, at: u64, connection: u32) {
         let event = event::DELAYED_ACK_FIRED;
         self.recording.tcp_events.push(TcpEvent { time: Nanos(at), connection, event, before: 0, after: 0 });

@@ -126,7 +126,7 @@ fn found(
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER};
     use crate::tests::{answer, names};
     use case::tables::{Counter, Thread};
     use case::{Nanos, Recording};
@@ -139,23 +139,13 @@ mod tests {
         fixture.connect(1, CLIENT);
         let mut last = MS;
         for _ in 0..20 {
-            let start = fixture.now;
-            fixture.moves(CLIENT, 1, WRITE, 112);
-            fixture.travels(start + 3 * US, 1, 1001, 112);
-            let waiting = fixture.now;
-            fixture.moves(SERVER, 1001, READ, 112);
-            if own {
-                fixture.off(other, last, fixture.now);
-            }
-            fixture.preempted(SERVER, 5 * MS);
-            last = fixture.now;
-            fixture.moves(SERVER, 1001, WRITE, 600);
-            let answered = fixture.now;
-            fixture.travels(answered, 1001, 1, 600);
-            fixture.now = waiting;
-            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 600);
-            fixture.off(SERVER, answered, fixture.now + MS);
-            fixture.now += MS;
+            fixture.served(|fixture| {
+                if own {
+                    fixture.off(other, last, fixture.now);
+                }
+                fixture.preempted(SERVER, 5 * MS);
+                last = fixture.now;
+            });
         }
         let end = fixture.now;
         fixture.off(other, if own { last } else { MS }, end);

@@ -107,7 +107,7 @@ fn inside(analysis: &Analysis, call: &Call) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER};
     use crate::tests::{answer, names};
     use case::Recording;
 
@@ -119,20 +119,9 @@ mod tests {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
         for _ in 0..20 {
-            let start = fixture.now;
-            fixture.moves(CLIENT, 1, WRITE, 112);
-            fixture.travels(start + 3 * US, 1, 1001, 112);
-            let waiting = fixture.now;
-            fixture.does(SERVER, MS, POLL, |call| (call.argument_1, call.result) = (descriptors, ready));
-            fixture.moves(SERVER, 1001, READ, 112);
-            let answered = fixture.now;
-            fixture.moves(SERVER, 1001, WRITE, 600);
-            fixture.travels(answered + 3 * US, 1001, 1, 600);
-            let idle = fixture.now;
-            fixture.now = waiting;
-            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 600);
-            fixture.off(SERVER, idle, fixture.now + MS);
-            fixture.now += MS;
+            fixture.served(|fixture| {
+                fixture.does(SERVER, MS, POLL, |call| (call.argument_1, call.result) = (descriptors, ready));
+            });
         }
         fixture.end()
     }

@@ -111,7 +111,7 @@ fn is_tracers(row: &Switch) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::fixture::{CLIENT, Fixture, SERVER, US};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::reason;
@@ -124,26 +124,15 @@ mod tests {
         fixture.process(TRACER, "strace");
         fixture.connect(1, CLIENT);
         for _ in 0..10 {
-            let start = fixture.now;
-            fixture.moves(CLIENT, 1, WRITE, 112);
-            fixture.travels(start + 3 * US, 1, 1001, 112);
-            let waiting = fixture.now;
-            fixture.moves(SERVER, 1001, READ, 112);
-            for _ in 0..10 {
-                let from = fixture.now;
-                fixture.off(SERVER, from, from + length);
-                let switch = fixture.recording.switches.last_mut().expect("one");
-                (switch.reason, switch.waker) = (reason, TRACER);
-                fixture.now += length + 5 * US;
-            }
-            let answered = fixture.now;
-            fixture.moves(SERVER, 1001, WRITE, 600);
-            fixture.travels(answered + 3 * US, 1001, 1, 600);
-            let idle = fixture.now;
-            fixture.now = waiting;
-            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 600);
-            fixture.off(SERVER, idle, fixture.now + MS);
-            fixture.now += MS;
+            fixture.served(|fixture| {
+                for _ in 0..10 {
+                    let from = fixture.now;
+                    fixture.off(SERVER, from, from + length);
+                    let switch = fixture.recording.switches.last_mut().expect("one");
+                    (switch.reason, switch.waker) = (reason, TRACER);
+                    fixture.now += length + 5 * US;
+                }
+            });
         }
         fixture.end()
     }

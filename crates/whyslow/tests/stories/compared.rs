@@ -75,7 +75,7 @@ fn counting(turns: u32, last: &str) -> String {
 fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Output {
     let [a, b] = scripts;
     whyslow()
-        .args(["compare", "--json", "--budget", &budget(8), "-o"])
+        .args(["compare", "--json", "--budget", &budget(20), "-o"])
         .arg(folder.join("case"))
         .args(options)
         .args(["sh", "-c", a, "--", "sh", "-c", b])
