@@ -201,12 +201,12 @@ impl<'a> Usual<'a> {
     }
 
     /// Whether a whole run, encrypted, differs from another by the ends of its connections alone: whether one of these is read with
-    /// the answer before it is a matter of when it arrives.
+    /// the answer before it is a matter of when it arrives. As much in every answer is no matter of chance.
     fn differs_by_farewells(&self, trial: &Trial) -> bool {
         let is_hidden = |row: &Trial| row.status_2xx + row.status_3xx + row.status_4xx + row.status_5xx == 0;
         let is_alike = |row: &Trial| {
             let difference = row.answered_bytes.abs_diff(trial.answered_bytes);
-            let by = |farewell: u64| difference.is_multiple_of(farewell) && difference / farewell <= trial.made;
+            let by = |farewell: u64| difference.is_multiple_of(farewell) && difference / farewell < trial.made;
             row.made == trial.made && is_hidden(row) && FAREWELLS.into_iter().any(by)
         };
         trial.exit >= 0 && self.is_as_much && is_hidden(trial) && self.rows.iter().any(|row| is_alike(row))

@@ -60,10 +60,13 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let call = analysis.call(row);
     let place = costly_call(analysis, waits.iter().map(|wait| (wait.row, wait.inside + wait.between)));
     let count = analysis.exchanges.len().max(1) as u64;
-    let at_server = analysis.accounts.of_exchanges(|account| {
-        matches!(account, Account::Blocked(End::Server, ..)) && (is_sync(account) || is_write_to_file(account))
-    });
-    let who = if at_server > 0 { "the server" } else { "the client" };
+    let at = |end: End| {
+        analysis.accounts.of_exchanges(|account| {
+            matches!(account, Account::Blocked(of, ..) if of == end) && (is_sync(account) || is_write_to_file(account))
+        })
+    };
+    let at_server = at(End::Server);
+    let who = if at_server > 0 && at_server >= at(End::Client) { "the server" } else { "the client" };
     let (who, when) =
         if between > in_hand { ("the client", "Before the next request") } else { (who, "With a request in hand") };
     let call_name = syscall::name(call.number);

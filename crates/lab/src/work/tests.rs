@@ -60,6 +60,9 @@ fn the_ends_of_encrypted_connections_are_read_with_an_answer_or_not() {
     let judged = |trial: &Trial| Usual::for_trial(trial, plain.iter()).judge(trial).0;
     assert_eq!(judged(&hidden(5_900)), work::SAME);
     assert_eq!((judged(&hidden(5_890)), judged(&hidden(5_900 + 31 * 20))), (work::OTHER, work::OTHER));
+    let none = [hidden(5_900), hidden(5_900), hidden(5_900)];
+    let cut = hidden(5_900 - 20 * 24);
+    assert_eq!(Usual::for_trial(&cut, none.iter()).judge(&cut).0, work::OTHER, "each answer lacks as much");
     assert_eq!(judged(&Trial { status_2xx: 20, ..hidden(5_900) }), work::OTHER, "all of it can be seen");
 }
 

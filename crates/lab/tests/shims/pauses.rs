@@ -97,7 +97,7 @@ fn halves_of_a_pause_take_as_long_as_the_whole() {
 fn waits_of_other_threads_and_those_that_nothing_is_said_of_are_left_alone() {
     for (parameter, thread) in [("0.1 70000000 110000000 looper", "other"), ("0.1", "looper"), ("inert", "looper")] {
         let (took, _) = waits(parameter, thread);
-        assert!(took[..7].iter().all(|(_, day)| *day >= 98.0), "{parameter} {thread}: {took:?}");
+        assert!(took[..7].iter().all(|(_, day)| (98.0..180.0).contains(day)), "{parameter} {thread}: {took:?}");
         assert!(took[10].0.abs() < 1.0, "{took:?}");
     }
 }
