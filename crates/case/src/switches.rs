@@ -1,5 +1,5 @@
-//! Switches of runtimes: variables of the environment that make whatever runs with them slow. They are meant for developers and
-//! for tests, and forgotten in images and unit files.
+//! Switches of runtimes: variables of the environment, and options of the command line, that make whatever runs with them slow.
+//! They are meant for developers and for tests, and forgotten in images and unit files.
 //!
 //! Nothing else of a program's environment is kept: it is full of secrets.
 
@@ -8,9 +8,9 @@ use crate::tables::Process;
 /// One switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// The variable.
-    pub variable: &'static str,
-    /// What in it is the switch.
+    /// Where it is set.
+    pub set_in: SetIn,
+    /// What there is the switch.
     pub setting: Setting,
     /// What the runtime's name begins with (`cpython`); empty where it is no matter of one.
     pub runtime: &'static str,
@@ -22,7 +22,19 @@ pub struct Switch {
     pub does: &'static str,
 }
 
-/// What in a variable is a switch.
+/// Where a switch is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetIn {
+    /// In this variable of the environment.
+    Variable(&'static str),
+    /// Among the runtime's own options on the command line, before the program and what belongs to it.
+    Option {
+        /// An option that the runtime takes in its place and that asks for what it does anyway.
+        neutral: &'static str,
+    },
+}
+
+/// What in a variable is a switch, or which options are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// Its value is neither empty nor 0.
@@ -52,11 +64,21 @@ pub enum Reader {
 }
 
 const fn runtime(variable: &'static str, setting: Setting, runtime: &'static str, does: &'static str) -> Switch {
-    Switch { variable, setting, runtime, slows: Part::All, reader: Reader::Runtime, does }
+    Switch { set_in: SetIn::Variable(variable), setting, runtime, slows: Part::All, reader: Reader::Runtime, does }
+}
+
+const fn option(
+    words: &'static [&'static str],
+    neutral: &'static str,
+    runtime: &'static str,
+    does: &'static str,
+) -> Switch {
+    let setting = Setting::Word(words);
+    Switch { set_in: SetIn::Option { neutral }, setting, runtime, slows: Part::All, reader: Reader::Runtime, does }
 }
 
 const fn loader(variable: &'static str, setting: Setting, slows: Part, does: &'static str) -> Switch {
-    Switch { variable, setting, runtime: "", slows, reader: Reader::Loader, does }
+    Switch { set_in: SetIn::Variable(variable), setting, runtime: "", slows, reader: Reader::Loader, does }
 }
 
 const NO_COMPILER: &str = "turns the just-in-time compiler off";
@@ -67,14 +89,17 @@ const WEAK: [&str; 4] =
 const JNI_CHECKS: &str = "checks every call into native code";
 const NO_AES: &str = "hides the processor's AES instructions";
 const PROFILER: &str = "runs it under a debugger or profiler";
+const DEVELOPMENT: &str = "turns Python's development mode on";
+const TRACES: &str = "traces every allocation";
 const ALLOCATOR_CHECKS: &str = "checks every allocation";
 const FILLS: &str = "fills all memory that is allocated or freed";
 
 /// All that are known. Sources: the manuals of python(1), node(1), java(1), perlrun(1), ruby(1), mallopt(3), OPENSSL_ia32cap(3) and
-/// that of the GNU C library on tunables.
+/// that of the GNU C library on tunables. What stands in an option's place says what the runtime does without it; Python keeps an
+/// `-X` that it does not know and heeds it not.
 pub const KNOWN: &[Switch] = &[
-    runtime("PYTHONDEVMODE", Setting::On, "cpython", "turns Python's development mode on"),
-    runtime("PYTHONTRACEMALLOC", Setting::On, "cpython", "traces every allocation"),
+    runtime("PYTHONDEVMODE", Setting::On, "cpython", DEVELOPMENT),
+    runtime("PYTHONTRACEMALLOC", Setting::On, "cpython", TRACES),
     runtime("PYTHONASYNCIODEBUG", Setting::On, "cpython", "turns asyncio's debug mode on"),
     runtime(
         "PYTHONMALLOC",
@@ -100,6 +125,17 @@ pub const KNOWN: &[Switch] = &[
     runtime("_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", NO_AES),
     runtime("PERL5OPT", Setting::Word(&["-d", "-d:NYTProf", "-d:DProf"]), "perl", PROFILER),
     runtime("RUBYOPT", Setting::Word(&["-rdebug", "-rtracer", "-rprofile"]), "ruby", PROFILER),
+    option(&["-Xdev"], "-Xnodev", "cpython", DEVELOPMENT),
+    option(&["-Xtracemalloc", "-Xtracemalloc="], "-Xnotracemalloc", "cpython", TRACES),
+    option(&["--jitless"], "--no-jitless", "node", NO_COMPILER),
+    option(&["--no-opt"], "--opt", "node", WEAK_COMPILER),
+    option(&["--cpu-prof"], "--no-cpu-prof", "node", "profiles it"),
+    option(&["--heap-prof"], "--no-heap-prof", "node", "profiles its heap"),
+    option(&["-Xint"], "-Xmixed", "java", NO_COMPILER),
+    option(&WEAK, "-XX:TieredStopAtLevel=4", "java", WEAK_COMPILER),
+    option(&["-Xcheck:jni"], "-Xmixed", "java", JNI_CHECKS),
+    option(&["-XX:-UseAES"], "-XX:+UseAES", "java", NO_AES),
+    option(&["-XX:-UseAESIntrinsics"], "-XX:+UseAESIntrinsics", "java", NO_AES),
     runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", ALLOCATOR_CHECKS),
     loader(
         "OPENSSL_ia32cap",
@@ -115,16 +151,24 @@ pub const KNOWN: &[Switch] = &[
 ];
 
 impl Switch {
+    /// The variable that it is set in, if it is.
+    pub fn variable(&self) -> Option<&'static str> {
+        match self.set_in {
+            SetIn::Variable(name) => Some(name),
+            SetIn::Option { .. } => None,
+        }
+    }
+
     /// How it is written in a variable's value: `NAME`, or `NAME=WORD` for each of its words in the value.
-    fn in_value(&self, value: &str) -> Vec<String> {
+    fn in_value(&self, variable: &str, value: &str) -> Vec<String> {
         let is_on = !value.is_empty() && value != "0";
         let words: Vec<&str> = match self.setting {
-            Setting::On => return Vec::from_iter(is_on.then(|| self.variable.to_string())),
+            Setting::On => return Vec::from_iter(is_on.then(|| variable.to_string())),
             Setting::Is(_) => vec![value],
-            Setting::Word(_) => value.split(separator(self.variable)).collect(),
+            Setting::Word(_) => value.split(separator(variable)).collect(),
         };
         let own = words.into_iter().filter(|word| word.len() <= LONGEST_WORD && self.has(word));
-        own.map(|word| format!("{}={word}", self.variable)).collect()
+        own.map(|word| format!("{variable}={word}")).collect()
     }
 
     /// Whether a word of the variable's value is the switch.
@@ -140,8 +184,9 @@ impl Switch {
 
     /// Whether this is how it is written.
     fn is(&self, written: &str) -> bool {
+        let Some(of) = self.variable() else { return self.has(written) };
         let (variable, word) = written.split_once('=').unwrap_or((written, ""));
-        variable == self.variable && self.has(word)
+        variable == of && self.has(word)
     }
 }
 
@@ -160,12 +205,42 @@ pub fn in_environment(environment: &[u8]) -> String {
     for variable in environment.split(|byte| *byte == 0) {
         let Ok(variable) = std::str::from_utf8(variable) else { continue };
         let Some((name, value)) = variable.split_once('=') else { continue };
-        for switch in KNOWN.iter().filter(|switch| switch.variable == name) {
-            for written in switch.in_value(value) {
+        for switch in KNOWN.iter().filter(|switch| switch.variable() == Some(name)) {
+            for written in switch.in_value(name, value) {
                 if !found.contains(&written) {
                     found.push(written);
                 }
             }
+        }
+    }
+    found.join(" ")
+}
+
+/// Options of runtimes behind which their value stands as an argument of its own.
+const VALUE_FOLLOWS: [&str; 18] = [
+    "-X", "-W", "-r", "--require", "--import", "--loader", "-C", "--conditions", "-cp", "-classpath", "--class-path",
+    "--module-path", "--add-modules", "--add-opens", "--add-exports", "--add-reads", "--limit-modules", "--patch-module",
+];
+
+/// Options behind which the program stands: what follows belongs to it.
+const PROGRAM_FOLLOWS: [&str; 10] = ["-c", "-m", "-e", "-p", "-jar", "--module", "--eval", "--print", "--", "-"];
+
+/// The switches among a command's own options, its name before them, with a space between two; empty where there is none. Which
+/// runtime it is does not matter: [`of`] keeps what that reads.
+pub fn in_arguments(command: &[String]) -> String {
+    let mut found: Vec<String> = Vec::new();
+    let mut arguments = command.iter().skip(1).map(String::as_str);
+    while let Some(argument) = arguments.next().filter(|argument| argument.starts_with('-')) {
+        if PROGRAM_FOLLOWS.contains(&argument) {
+            break;
+        }
+        // As one word, as it can be written as well: `-X dev`, `-Xdev`.
+        let value = if VALUE_FOLLOWS.contains(&argument) { arguments.next().unwrap_or_default() } else { "" };
+        let option = format!("{argument}{value}");
+        let is_switch = |switch: &Switch| switch.variable().is_none() && switch.is(&option);
+        let is_short = option.len() <= LONGEST_WORD && !option.contains(' ');
+        if is_short && !found.contains(&option) && KNOWN.iter().any(is_switch) {
+            found.push(option);
         }
     }
     found.join(" ")
@@ -213,12 +288,28 @@ mod tests {
         let environment = b"PYTHONDEVMODE=1\0NODE_OPTIONS=--jitless\0OPENSSL_ia32cap=~0x200000200000000\0";
         let variables = |runtime: &str| {
             let process = process(runtime, environment);
-            of(&process).into_iter().map(|(switch, _)| switch.variable).collect::<Vec<_>>()
+            of(&process).into_iter().filter_map(|(switch, _)| switch.variable()).collect::<Vec<_>>()
         };
         assert_eq!(variables("cpython 3.11"), ["PYTHONDEVMODE", "OPENSSL_ia32cap"]);
         assert_eq!(variables("node"), ["NODE_OPTIONS", "OPENSSL_ia32cap"]);
         assert_eq!(variables(""), ["OPENSSL_ia32cap"]);
         assert!(of(&process("go", b"")).is_empty());
+    }
+
+    #[test]
+    fn options_count_before_the_program_and_not_behind_it() {
+        let found = |command: &str| in_arguments(&command.split(' ').map(String::from).collect::<Vec<_>>());
+        assert_eq!(found("java -cp /srv -Xint -XX:TieredStopAtLevel=1 Shop"), "-Xint -XX:TieredStopAtLevel=1");
+        assert_eq!(found("java -Xmx1g -jar shop.jar -Xint"), "");
+        assert_eq!(found("java Shop -Xint"), "");
+        assert_eq!(found("python3 -X dev -W error shop.py -X tracemalloc"), "-Xdev");
+        assert_eq!(found("python3 -Xtracemalloc=25 -m shop -Xdev"), "-Xtracemalloc=25");
+        assert_eq!(found("node --require ./a.js --jitless shop.js"), "--jitless");
+        assert_eq!(found("node -e 1 --jitless"), "");
+        assert_eq!(found("java"), "");
+        let java = Process { runtime: "java".into(), switches: "-Xint -Xdev".into(), ..Process::default() };
+        let read: Vec<&str> = of(&java).into_iter().map(|(_, written)| written).collect();
+        assert_eq!(read, ["-Xint"], "the other is Python's");
     }
 
     #[test]
@@ -239,7 +330,13 @@ mod tests {
                 Setting::Is(values) => values[0],
                 Setting::Word(words) => words[0],
             };
-            let written = switch.in_value(value);
+            let written = match switch.set_in {
+                SetIn::Variable(name) => switch.in_value(name, value),
+                SetIn::Option { neutral } => {
+                    assert!(!KNOWN.iter().any(|switch| switch.is(neutral)), "{neutral} is a switch itself");
+                    vec![value.to_string()]
+                }
+            };
             assert!(written.len() == 1 && switch.is(&written[0]) && !written[0].contains(' '), "{written:?}");
         }
     }

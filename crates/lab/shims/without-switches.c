@@ -1,8 +1,9 @@
-/* Takes switches out of the environment before the program's own code reads it. The parameter's words are NAME, for a whole variable,
- * or NAME=WORD, for a word of its value; `again` before them puts each back as it was.
+/* Takes switches out of the environment and the command line before the program's own code reads them. The parameter's words are
+ * NAME, for a whole variable; NAME=WORD, for a word of its value; and -OPTION>OTHER, for an argument that another one takes the
+ * place of. `again` before them puts variables back as they were.
  *
  * Seen counts programs; changed those that began as they were to: without them, or with them as before. Not reached: what libraries
- * read while they are loaded, and programs without a loader. */
+ * read while they are loaded, programs without a loader, and arguments where the C library does not show them to constructors. */
 #include "shim.h"
 
 #define LONGEST_VALUE 8192
@@ -72,7 +73,26 @@ static int renew(char *name)
 	return is_back;
 }
 
-__attribute__((constructor)) static void begin(void)
+/* Puts another option in the place of one, which may stand apart from its value (`-X dev`, `-Xdev`); 1 where it was there. */
+static int exchange(char *option, int count, char **arguments)
+{
+	/* The option's own letter. */
+	enum { LETTER = 2 };
+	char *other = strchr(option, '>');
+	int is_done = 0;
+	*other++ = 0;
+	for (int i = 1; i < count; i++) {
+		int is_apart = i > 1 && strlen(arguments[i - 1]) == LETTER && !strncmp(arguments[i - 1], option, LETTER) &&
+			       !strcmp(arguments[i], option + LETTER);
+		if (!is_apart && strcmp(arguments[i], option))
+			continue;
+		arguments[i] = is_apart ? other + LETTER : other;
+		is_done = 1;
+	}
+	return is_done;
+}
+
+__attribute__((constructor)) static void begin(int count, char **arguments)
 {
 	shim_begin("without-switches");
 	if (shim_is_inert)
@@ -85,7 +105,7 @@ __attribute__((constructor)) static void begin(void)
 		word = strtok_r(0, " ", &rest);
 	}
 	for (; word; word = strtok_r(0, " ", &rest))
-		is_done &= is_again ? renew(word) : take(word);
+		is_done &= *word == '-' ? exchange(word, count, arguments) : is_again ? renew(word) : take(word);
 	if (is_done)
 		CHANGED();
 }

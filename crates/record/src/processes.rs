@@ -20,7 +20,8 @@ pub struct Description {
     pub executable: String,
     /// Its command line, secrets redacted.
     pub command: Vec<String>,
-    /// Switches in its environment that make a runtime slow (`case::switches`); empty where we may not read it.
+    /// Switches in its environment, which we may not be allowed to read, and on its command line that make a runtime slow
+    /// (`case::switches`).
     pub switches: String,
     /// On how many CPUs it may run (its first thread); 0 where that is not told.
     pub allowed_processors: u32,
@@ -38,10 +39,12 @@ pub struct Description {
 pub fn describe(pid: u32) -> Option<Description> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let executable = peer::link(pid, Place::Executable).unwrap_or_default();
+    let command = arguments(&beginning_of(pid, "cmdline", LONGEST_COMMAND_BYTES));
+    let set = switches::in_environment(&beginning_of(pid, "environ", LONGEST_ENVIRONMENT_BYTES));
     Some(Description {
         executable: executable.to_string_lossy().into_owned(),
-        command: redact_arguments(&arguments(&beginning_of(pid, "cmdline", LONGEST_COMMAND_BYTES))),
-        switches: switches::in_environment(&beginning_of(pid, "environ", LONGEST_ENVIRONMENT_BYTES)),
+        switches: [set, switches::in_arguments(&command)].join(" ").trim().to_string(),
+        command: redact_arguments(&command),
         allowed_processors: allowed_processors(&status),
         parent: field(&status, "PPid:")?,
         uid: field(&status, "Uid:")?,

@@ -25,8 +25,8 @@ table! {
         pub network_namespace: u64,
         /// User id.
         pub uid: u32,
-        /// Known switches in its environment that make a runtime slow, `NAME` or `NAME=WORD`, with a space between two; nothing else
-        /// of the environment is kept.
+        /// Known switches that make a runtime slow, with a space between two: variables of its environment, `NAME` or `NAME=WORD`,
+        /// and options of its command line. Nothing else of the environment is kept.
         pub switches: String as Word = String::new(),
         /// On how many CPUs it was allowed to run when it was first looked at; 0 if unknown.
         pub allowed_processors: u32 = 0,

@@ -1,10 +1,10 @@
-//! P54: a switch in the environment that makes the runtime slow.
+//! P54: a switch in the environment or on the command line that makes the runtime slow.
 
 use super::{Found, common_place, detector, rows};
 use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
-use case::switches::{self, Part, Switch};
+use case::switches::{self, Part, SetIn, Switch};
 use case::tables::{Process, Sample};
 use case::{Nanos, Share};
 use std::collections::BTreeMap;
@@ -13,22 +13,25 @@ detector! {
     /// # costly-switch
     ///
     /// ## What it is
-    /// A program runs with a variable in its environment that is meant for developers or for tests and makes whatever it
-    /// does slow: Python traces every allocation (PYTHONTRACEMALLOC), Java only interprets (-Xint in JAVA_TOOL_OPTIONS),
-    /// Node.js has no compiler (--jitless in NODE_OPTIONS), OpenSSL does without the processor's instructions
-    /// (OPENSSL_ia32cap). It came with an image, a unit file or somebody's shell.
+    /// A program runs with a variable in its environment, or an option on its command line, that is meant for developers
+    /// or for tests and makes whatever it does slow: Python traces every allocation (PYTHONTRACEMALLOC, -X tracemalloc),
+    /// Java only interprets (-Xint, also in JAVA_TOOL_OPTIONS), Node.js has no compiler (--jitless, also in NODE_OPTIONS),
+    /// OpenSSL does without the processor's instructions (OPENSSL_ia32cap). It came with an image, a unit file, a script or
+    /// somebody's shell.
     ///
     /// ## Evidence
-    /// The variable in the environment of a program whose runtime reads it, and CPU samples: that program, or the library
-    /// that the switch is about, takes a tenth of the requests' time or more. How much of that the switch costs cannot be
-    /// seen, so this is what it costs at most.
+    /// The variable in the environment of a program whose runtime reads it, or the option before what belongs to the
+    /// program itself, and CPU samples: that program, or the library that the switch is about, takes a tenth of the
+    /// requests' time or more. How much of that the switch costs cannot be seen, so this is what it costs at most.
     ///
     /// ## What proves it
-    /// The same program without the variable, everything else as it was. The control takes the variable out and puts it
-    /// back: an environment that lies elsewhere in memory can change a program's speed by itself.
+    /// The same program without the variable, or with an option in its place that asks for what the runtime does anyway;
+    /// everything else as it was. The control takes the switch out and puts it back: an environment that lies elsewhere in
+    /// memory can change a program's speed by itself.
     ///
     /// ## Remedy
-    /// Take it out where it is set: look at /proc/PID/environ, the image (ENV), the unit (Environment=), the shell.
+    /// Take it out where it is set: look at /proc/PID/environ and /proc/PID/cmdline, the image (ENV, CMD), the unit
+    /// (Environment=, ExecStart=), the shell.
     ///
     /// ## Not to be confused with
     /// debug-build (the program itself was built to check or to count); allocator-pressure (a heap that is too small, by a
@@ -99,6 +102,10 @@ fn found(
     let count = analysis.exchanges.len() as u64;
     let place = common_place(analysis, &most.samples);
     let program = base_name(executable);
+    let (set_in, has) = match switch.set_in {
+        SetIn::Variable(_) => ("environment", format!("has {written} in its environment")),
+        SetIn::Option { .. } => ("command line", format!("was started with {written}")),
+    };
     let slowed = match switch.slows {
         Part::All => format!("All of {program}'s CPU time is under it: {share} of the requests' time"),
         Part::Library(library) => format!("What is slowed by it is {library}: {share} of the requests' time"),
@@ -113,7 +120,7 @@ fn found(
         ),
         what: format!("{written} {}", switch.does),
         mechanism: vec![
-            format!("{program} has {written} in its environment."),
+            format!("{program} {has}."),
             format!(
                 "{slowed}, {} samples. The switch costs a part of that; which part, only a run without it tells.",
                 most.samples.len()
@@ -126,7 +133,7 @@ fn found(
             affected: count,
         },
         place,
-        remedy: format!("Take {written} out of the environment of {program}."),
+        remedy: format!("Take {written} out of the {set_in} of {program}."),
         rows: rows("samples", most.rows.iter().copied()),
         explains: analysis.stretches(&most.samples),
         ..Found::default()
@@ -169,6 +176,15 @@ mod tests {
         let expected = "PYTHONTRACEMALLOC traces every allocation: up to 4.76 ms of every 9.54 ms request";
         assert!(finding.title.starts_with(expected), "{}", finding.title);
         assert!(finding.mechanism[0].starts_with("client has PYTHONTRACEMALLOC"), "{:?}", finding.mechanism);
+    }
+
+    #[test]
+    fn an_option_is_said_as_one() {
+        let answer = answer(&working("java", "-Xint", 5 * MS));
+        let finding = answer.findings.iter().find(|finding| finding.name == "costly-switch").expect("found");
+        assert!(finding.title.starts_with("-Xint turns the just-in-time compiler off: up to"), "{}", finding.title);
+        assert_eq!(finding.mechanism[0], "client was started with -Xint.");
+        assert_eq!(finding.remedy, "Take -Xint out of the command line of client.");
     }
 
     #[test]

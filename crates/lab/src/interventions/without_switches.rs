@@ -1,9 +1,9 @@
-//! `without-switches`: the environment without what makes a runtime slow; and `same-switches`: the same machinery, which leaves
-//! it there.
+//! `without-switches`: the environment and the command line without what makes a runtime slow; and `same-switches`: the same
+//! machinery, which leaves it there.
 
 use super::{Intervention, NotHere, Prediction, Request, intervention};
 use crate::treatment::{Preload, Treatment};
-use case::switches::{self, Reader, Switch};
+use case::switches::{self, Reader, SetIn, Switch};
 use std::collections::BTreeSet;
 
 /// What a shim's parameter can hold (`shim_parameter` in `shim.h`), less the end of the line and of the text.
@@ -17,18 +17,19 @@ intervention! {
     ///
     /// ## What it does
     /// Takes the switches of the finding out of the environment before the program reads it: PYTHONTRACEMALLOC, or
-    /// -Xint out of JAVA_TOOL_OPTIONS. What else such a variable says stays.
+    /// -Xint out of JAVA_TOOL_OPTIONS. What else such a variable says stays. On the command line, an option that asks for
+    /// what the runtime does anyway takes the place of the switch: -Xmixed that of -Xint.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs, also where a script of theirs sets the variable. What libraries read while they are
-    /// loaded (OPENSSL_ia32cap, GLIBC_TUNABLES) only where it is set outside of the program. Not an option on the command
-    /// line.
+    /// Dynamically linked programs, also where a script of theirs sets the variable or the option. What libraries read
+    /// while they are loaded (OPENSSL_ia32cap, GLIBC_TUNABLES) only where it is set outside of the program. Options need
+    /// the GNU C library.
     ///
     /// ## How we know it took effect
     /// The shim counts programs that begin without the switches.
     pub const WITHOUT_SWITCHES: Intervention = Intervention {
         name: "without-switches",
-        summary: "takes the switches that make it slow out of the program's environment",
+        summary: "takes the switches that make it slow out of the program's environment and command line",
         predictions: &[Prediction::gains("P54")],
         treat: |request, treatment| treat(request, treatment, false),
         applied: |counters| counters.of_shim(SHIM),
@@ -39,9 +40,9 @@ intervention! {
     /// # same-switches
     ///
     /// ## What it does
-    /// Takes the switches of the finding out of the environment and puts them back before the program reads it: a control
-    /// for `without-switches`. An environment that lies elsewhere in memory can by itself make a program slower or
-    /// faster.
+    /// Takes the switches of the finding out of the environment and the command line and puts them back before the program
+    /// reads them: a control for `without-switches`. An environment that lies elsewhere in memory can by itself make a
+    /// program slower or faster.
     ///
     /// ## What it reaches
     /// The same as `without-switches`.
@@ -50,7 +51,7 @@ intervention! {
     /// The shim counts programs that begin with their switches put back.
     pub const SAME_SWITCHES: Intervention = Intervention {
         name: "same-switches",
-        summary: "takes the switches out of the program's environment and puts them back",
+        summary: "takes the switches out of the program's environment and command line and puts them back",
         predictions: &[Prediction::does_nothing("P54")],
         treat: |request, treatment| treat(request, treatment, true),
         applied: |counters| counters.of_shim(SHIM),
@@ -60,19 +61,26 @@ intervention! {
 fn treat(request: &Request, treatment: &mut Treatment, is_control: bool) -> Result<(), NotHere> {
     let found = found(request);
     if found.is_empty() {
-        return Err(NotHere("needs a finding that names switches of the environment".to_string()));
+        return Err(NotHere("needs a finding that names switches of a runtime".to_string()));
     }
-    let mut words = if is_control { vec!["again"] } else { Vec::new() };
+    let mut words: Vec<String> = Vec::from_iter(is_control.then(|| "again".to_string()));
     for (switch, written) in &found {
-        words.push(written);
+        let variable = match switch.set_in {
+            SetIn::Option { neutral } => {
+                words.push(format!("{written}>{}", if is_control { written } else { neutral }));
+                continue;
+            }
+            SetIn::Variable(name) => name,
+        };
+        words.push((*written).to_string());
         if switch.reader == Reader::Loader {
-            let inside = format!("needs {} to be set outside of the program: its libraries read it", switch.variable);
-            let given = given(request, switch.variable).ok_or(NotHere(inside))?;
+            let inside = format!("needs {variable} to be set outside of the program: its libraries read it");
+            let given = given(request, variable).ok_or(NotHere(inside))?;
             // Several switches can stand in one variable.
-            let before = treatment.environment.iter().rev().find(|(name, _)| name == switch.variable);
+            let before = treatment.environment.iter().rev().find(|(name, _)| name == variable);
             let value = before.map_or(Some(given), |(_, value)| value.clone());
             let value = if is_control { value } else { value.and_then(|value| switches::without(&value, written)) };
-            treatment.environment.push((switch.variable.to_string(), value));
+            treatment.environment.push((variable.to_string(), value));
         }
     }
     let parameter = words.join(" ");
@@ -138,6 +146,16 @@ mod tests {
         assert!(treatment.environment.is_empty());
         assert!(treated("", &[], false).is_err());
         assert!(treated("PYTHONDEVMODE", &[], false).is_err());
+    }
+
+    #[test]
+    fn an_option_gives_way_to_one_that_asks_for_nothing() {
+        let parameter = |is_control| {
+            let treatment = treated("JAVA_TOOL_OPTIONS=-Xint -Xint", &[], is_control).expect("treated");
+            treatment.preloads[0].parameter.clone()
+        };
+        assert_eq!(parameter(false), "JAVA_TOOL_OPTIONS=-Xint -Xint>-Xmixed");
+        assert_eq!(parameter(true), "again JAVA_TOOL_OPTIONS=-Xint -Xint>-Xint");
     }
 
     #[test]

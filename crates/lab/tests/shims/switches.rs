@@ -32,3 +32,20 @@ fn put_back_and_inert_they_are_as_they_were() {
     assert_eq!(seen("again TRACED OPTIONS=-Xint"), ("25 -Xint -Da=b -Xint 1".to_string(), 2));
     assert_eq!(seen("inert"), ("25 -Xint -Da=b -Xint 1".to_string(), 0));
 }
+
+/// The arguments that a program begins with, and how many programs began as they were to.
+fn arguments(parameter: &str, given: &[&str]) -> (String, u64) {
+    let preloaded = Preloaded::new(&[("without-switches", parameter)]);
+    let shown = text_of(preloaded.command("echo").args(given));
+    (shown.trim().to_string(), preloaded.counts("without-switches").changed)
+}
+
+#[test]
+fn another_option_takes_the_place_of_a_switch_on_the_command_line() {
+    let given = ["-Xmx1g", "-Xint", "Shop", "-X", "dev"];
+    assert_eq!(arguments("-Xint>-Xmixed", &given), ("-Xmx1g -Xmixed Shop -X dev".to_string(), 1));
+    assert_eq!(arguments("-Xdev>-Xnodev", &given), ("-Xmx1g -Xint Shop -X nodev".to_string(), 1));
+    assert_eq!(arguments("again -Xint>-Xint", &given), ("-Xmx1g -Xint Shop -X dev".to_string(), 1));
+    assert_eq!(arguments("-Xcomp>-Xmixed", &given), ("-Xmx1g -Xint Shop -X dev".to_string(), 0), "it is not there");
+    assert_eq!(arguments("inert", &given), ("-Xmx1g -Xint Shop -X dev".to_string(), 0));
+}
