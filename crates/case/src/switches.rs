@@ -18,8 +18,75 @@ pub struct Switch {
     pub slows: Part,
     /// Who reads it.
     pub reader: Reader,
-    /// What it does, to follow its name: `traces every allocation`.
-    pub does: &'static str,
+    /// What it does.
+    pub does: Does,
+}
+
+/// What a switch does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// Python's development mode: checks and warnings at run time.
+    Development,
+    /// Every allocation is traced.
+    Traces,
+    /// asyncio's debug mode.
+    DebugsAsyncio,
+    /// Every allocation is checked.
+    ChecksAllocations,
+    /// No just-in-time compiler.
+    NoCompiler,
+    /// A just-in-time compiler that does not optimize.
+    WeakCompiler,
+    /// It is profiled.
+    Profiles,
+    /// Its heap is profiled.
+    ProfilesHeap,
+    /// It is counted which code has run.
+    CountsCode,
+    /// Calls into native code are checked.
+    ChecksNativeCalls,
+    /// No AES instructions.
+    NoAes,
+    /// A debugger or profiler.
+    Profiler,
+    /// OpenSSL does without some of the processor's instructions.
+    NoInstructionsForOpenssl,
+    /// Memory is filled as it is allocated and freed.
+    FillsMemory,
+    /// malloc without its cache.
+    NoMallocCache,
+    /// The C library does without some of the processor's instructions.
+    NoInstructions,
+}
+
+impl Does {
+    /// To follow the switch's name: `traces every allocation`.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Does::Development => "turns Python's development mode on",
+            Does::Traces => "traces every allocation",
+            Does::DebugsAsyncio => "turns asyncio's debug mode on",
+            Does::ChecksAllocations => "checks every allocation",
+            Does::NoCompiler => "turns the just-in-time compiler off",
+            Does::WeakCompiler => "keeps the just-in-time compiler from optimizing",
+            Does::Profiles => "profiles it",
+            Does::ProfilesHeap => "profiles its heap",
+            Does::CountsCode => "counts which code has run",
+            Does::ChecksNativeCalls => "checks every call into native code",
+            Does::NoAes => "hides the processor's AES instructions",
+            Does::Profiler => "runs it under a debugger or profiler",
+            Does::NoInstructionsForOpenssl => "hides instructions of the processor from OpenSSL",
+            Does::FillsMemory => "fills all memory that is allocated or freed",
+            Does::NoMallocCache => "turns malloc's cache off",
+            Does::NoInstructions => "hides instructions of the processor",
+        }
+    }
+
+    /// Whether it keeps a compiler from working, which takes CPU time itself: without the switch a request takes less time, and in
+    /// a short run not less CPU time.
+    pub fn spares_a_compiler(self) -> bool {
+        matches!(self, Does::NoCompiler | Does::WeakCompiler)
+    }
 }
 
 /// Where a switch is set.
@@ -63,91 +130,72 @@ pub enum Reader {
     Loader,
 }
 
-const fn runtime(variable: &'static str, setting: Setting, runtime: &'static str, does: &'static str) -> Switch {
+const fn runtime(variable: &'static str, setting: Setting, runtime: &'static str, does: Does) -> Switch {
     Switch { set_in: SetIn::Variable(variable), setting, runtime, slows: Part::All, reader: Reader::Runtime, does }
 }
 
-const fn option(
-    words: &'static [&'static str],
-    neutral: &'static str,
-    runtime: &'static str,
-    does: &'static str,
-) -> Switch {
+const fn option(words: &'static [&'static str], neutral: &'static str, runtime: &'static str, does: Does) -> Switch {
     let setting = Setting::Word(words);
     Switch { set_in: SetIn::Option { neutral }, setting, runtime, slows: Part::All, reader: Reader::Runtime, does }
 }
 
-const fn loader(variable: &'static str, setting: Setting, slows: Part, does: &'static str) -> Switch {
+const fn loader(variable: &'static str, setting: Setting, slows: Part, does: Does) -> Switch {
     Switch { set_in: SetIn::Variable(variable), setting, runtime: "", slows, reader: Reader::Loader, does }
 }
 
-const NO_COMPILER: &str = "turns the just-in-time compiler off";
-const WEAK_COMPILER: &str = "keeps the just-in-time compiler from optimizing";
 /// The levels below that of the optimizing compiler.
 const WEAK: [&str; 4] =
     ["-XX:TieredStopAtLevel=0", "-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=2", "-XX:TieredStopAtLevel=3"];
-const JNI_CHECKS: &str = "checks every call into native code";
-const NO_AES: &str = "hides the processor's AES instructions";
-const PROFILER: &str = "runs it under a debugger or profiler";
-const DEVELOPMENT: &str = "turns Python's development mode on";
-const TRACES: &str = "traces every allocation";
-const ALLOCATOR_CHECKS: &str = "checks every allocation";
-const FILLS: &str = "fills all memory that is allocated or freed";
 
 /// All that are known. Sources: the manuals of python(1), node(1), java(1), perlrun(1), ruby(1), mallopt(3), OPENSSL_ia32cap(3) and
 /// that of the GNU C library on tunables. What stands in an option's place says what the runtime does without it; Python keeps an
 /// `-X` that it does not know and heeds it not.
 pub const KNOWN: &[Switch] = &[
-    runtime("PYTHONDEVMODE", Setting::On, "cpython", DEVELOPMENT),
-    runtime("PYTHONTRACEMALLOC", Setting::On, "cpython", TRACES),
-    runtime("PYTHONASYNCIODEBUG", Setting::On, "cpython", "turns asyncio's debug mode on"),
+    runtime("PYTHONDEVMODE", Setting::On, "cpython", Does::Development),
+    runtime("PYTHONTRACEMALLOC", Setting::On, "cpython", Does::Traces),
+    runtime("PYTHONASYNCIODEBUG", Setting::On, "cpython", Does::DebugsAsyncio),
     runtime(
         "PYTHONMALLOC",
         Setting::Is(&["debug", "malloc_debug", "pymalloc_debug", "mimalloc_debug"]),
         "cpython",
-        ALLOCATOR_CHECKS,
+        Does::ChecksAllocations,
     ),
-    runtime("NODE_OPTIONS", Setting::Word(&["--jitless"]), "node", NO_COMPILER),
-    runtime("NODE_OPTIONS", Setting::Word(&["--cpu-prof"]), "node", "profiles it"),
-    runtime("NODE_OPTIONS", Setting::Word(&["--heap-prof"]), "node", "profiles its heap"),
-    runtime("NODE_V8_COVERAGE", Setting::On, "node", "counts which code has run"),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Xint"]), "java", NO_COMPILER),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", NO_COMPILER),
-    runtime("_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", NO_COMPILER),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&WEAK), "java", WEAK_COMPILER),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word(&WEAK), "java", WEAK_COMPILER),
-    runtime("_JAVA_OPTIONS", Setting::Word(&WEAK), "java", WEAK_COMPILER),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", JNI_CHECKS),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", JNI_CHECKS),
-    runtime("_JAVA_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", JNI_CHECKS),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", NO_AES),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", NO_AES),
-    runtime("_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", NO_AES),
-    runtime("PERL5OPT", Setting::Word(&["-d", "-d:NYTProf", "-d:DProf"]), "perl", PROFILER),
-    runtime("RUBYOPT", Setting::Word(&["-rdebug", "-rtracer", "-rprofile"]), "ruby", PROFILER),
-    option(&["-Xdev"], "-Xnodev", "cpython", DEVELOPMENT),
-    option(&["-Xtracemalloc", "-Xtracemalloc="], "-Xnotracemalloc", "cpython", TRACES),
-    option(&["--jitless"], "--no-jitless", "node", NO_COMPILER),
-    option(&["--no-opt"], "--opt", "node", WEAK_COMPILER),
-    option(&["--cpu-prof"], "--no-cpu-prof", "node", "profiles it"),
-    option(&["--heap-prof"], "--no-heap-prof", "node", "profiles its heap"),
-    option(&["-Xint"], "-Xmixed", "java", NO_COMPILER),
-    option(&WEAK, "-XX:TieredStopAtLevel=4", "java", WEAK_COMPILER),
-    option(&["-Xcheck:jni"], "-Xmixed", "java", JNI_CHECKS),
-    option(&["-XX:-UseAES"], "-XX:+UseAES", "java", NO_AES),
-    option(&["-XX:-UseAESIntrinsics"], "-XX:+UseAESIntrinsics", "java", NO_AES),
-    runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", ALLOCATOR_CHECKS),
-    loader(
-        "OPENSSL_ia32cap",
-        Setting::On,
-        Part::Library("libcrypto"),
-        "hides instructions of the processor from OpenSSL",
-    ),
-    loader("MALLOC_PERTURB_", Setting::On, Part::All, FILLS),
-    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.perturb="]), Part::All, FILLS),
-    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.check="]), Part::All, ALLOCATOR_CHECKS),
-    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.tcache_count=0"]), Part::All, "turns malloc's cache off"),
-    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.cpu.hwcaps="]), Part::All, "hides instructions of the processor"),
+    runtime("NODE_OPTIONS", Setting::Word(&["--jitless"]), "node", Does::NoCompiler),
+    runtime("NODE_OPTIONS", Setting::Word(&["--cpu-prof"]), "node", Does::Profiles),
+    runtime("NODE_OPTIONS", Setting::Word(&["--heap-prof"]), "node", Does::ProfilesHeap),
+    runtime("NODE_V8_COVERAGE", Setting::On, "node", Does::CountsCode),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Xint"]), "java", Does::NoCompiler),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", Does::NoCompiler),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", Does::NoCompiler),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&WEAK), "java", Does::WeakCompiler),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&WEAK), "java", Does::WeakCompiler),
+    runtime("_JAVA_OPTIONS", Setting::Word(&WEAK), "java", Does::WeakCompiler),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", Does::ChecksNativeCalls),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", Does::ChecksNativeCalls),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-Xcheck:jni"]), "java", Does::ChecksNativeCalls),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", Does::NoAes),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", Does::NoAes),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", Does::NoAes),
+    runtime("PERL5OPT", Setting::Word(&["-d", "-d:NYTProf", "-d:DProf"]), "perl", Does::Profiler),
+    runtime("RUBYOPT", Setting::Word(&["-rdebug", "-rtracer", "-rprofile"]), "ruby", Does::Profiler),
+    option(&["-Xdev"], "-Xnodev", "cpython", Does::Development),
+    option(&["-Xtracemalloc", "-Xtracemalloc="], "-Xnotracemalloc", "cpython", Does::Traces),
+    option(&["--jitless"], "--no-jitless", "node", Does::NoCompiler),
+    option(&["--no-opt"], "--opt", "node", Does::WeakCompiler),
+    option(&["--cpu-prof"], "--no-cpu-prof", "node", Does::Profiles),
+    option(&["--heap-prof"], "--no-heap-prof", "node", Does::ProfilesHeap),
+    option(&["-Xint"], "-Xmixed", "java", Does::NoCompiler),
+    option(&WEAK, "-XX:TieredStopAtLevel=4", "java", Does::WeakCompiler),
+    option(&["-Xcheck:jni"], "-Xmixed", "java", Does::ChecksNativeCalls),
+    option(&["-XX:-UseAES"], "-XX:+UseAES", "java", Does::NoAes),
+    option(&["-XX:-UseAESIntrinsics"], "-XX:+UseAESIntrinsics", "java", Does::NoAes),
+    runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", Does::ChecksAllocations),
+    loader("OPENSSL_ia32cap", Setting::On, Part::Library("libcrypto"), Does::NoInstructionsForOpenssl),
+    loader("MALLOC_PERTURB_", Setting::On, Part::All, Does::FillsMemory),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.perturb="]), Part::All, Does::FillsMemory),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.check="]), Part::All, Does::ChecksAllocations),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.tcache_count=0"]), Part::All, Does::NoMallocCache),
+    loader("GLIBC_TUNABLES", Setting::Word(&["glibc.cpu.hwcaps="]), Part::All, Does::NoInstructions),
 ];
 
 impl Switch {
@@ -218,8 +266,24 @@ pub fn in_environment(environment: &[u8]) -> String {
 
 /// Options of runtimes behind which their value stands as an argument of its own.
 const VALUE_FOLLOWS: [&str; 18] = [
-    "-X", "-W", "-r", "--require", "--import", "--loader", "-C", "--conditions", "-cp", "-classpath", "--class-path",
-    "--module-path", "--add-modules", "--add-opens", "--add-exports", "--add-reads", "--limit-modules", "--patch-module",
+    "-X",
+    "-W",
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "-C",
+    "--conditions",
+    "-cp",
+    "-classpath",
+    "--class-path",
+    "--module-path",
+    "--add-modules",
+    "--add-opens",
+    "--add-exports",
+    "--add-reads",
+    "--limit-modules",
+    "--patch-module",
 ];
 
 /// Options behind which the program stands: what follows belongs to it.

@@ -1,5 +1,7 @@
 //! System calls of x86-64 Linux, by the numbers that stand in the tables: their names, and what each is for.
 
+use crate::tables::Call;
+
 /// What a call is for, as far as a diagnosis distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -311,6 +313,17 @@ pub fn is_open(number: u16) -> bool {
 /// Whether the call only sleeps: `nanosleep`, `clock_nanosleep`, `pause`.
 pub fn is_sleep(number: u16) -> bool {
     class(number) == Class::Sleep
+}
+
+/// Whether a call that waits for descriptors was given none, until a time was over: some programs sleep so. What `select` is to read
+/// from is its second argument, and so is how many descriptors `poll` has.
+pub fn is_nap(call: &Call) -> bool {
+    is_given_descriptors(call.number) && call.argument_1 == 0 && call.result == 0
+}
+
+/// Whether a call does nothing but let time pass.
+pub fn sleeps(call: &Call) -> bool {
+    is_sleep(call.number) || is_nap(call)
 }
 
 /// Whether the call waits for a child process: `wait4`, `waitid`.

@@ -337,3 +337,42 @@ pub fn request(fixture: &mut Fixture, tid: u32, connection: u32, think: u64, ser
     fixture.now = waiting;
     fixture.waits_for(tid, connection, answered + 12 * US - waiting, 1000);
 }
+
+/// Clients whose requests a server reads as they come; it answers one each time its event loop's wait ends. Before them one
+/// comes alone, and is answered after so many nanoseconds.
+pub fn paced(alone: u64, distances: &[u64], waiting: u32, result: i64) -> Recording {
+    let mut fixture = Fixture::new();
+    for id in 1..=waiting {
+        fixture.process(CLIENT + id, "client");
+        fixture.connect(id, CLIENT + id);
+    }
+    let asks = |fixture: &mut Fixture, id: u32, at: u64| {
+        fixture.now = at;
+        fixture.moves(CLIENT + id, id, WRITE, 200);
+        fixture.travels(at + 3 * US, id, id + 1000, 200);
+        fixture.now = at + 12 * US;
+        fixture.moves(SERVER, id + 1000, READ, 200);
+        at + 5 * US
+    };
+    let mut idle = fixture.now;
+    request(&mut fixture, CLIENT + 1, 1, alone, &mut idle);
+    fixture.now += 5 * MS;
+    let mut now = fixture.now;
+    let mut asked: Vec<u64> = (1..=waiting).map(|id| asks(&mut fixture, id, now + u64::from(id) * 100 * US)).collect();
+    now += 2 * MS;
+    for turn in 0..60 {
+        let id = turn as u32 % waiting + 1;
+        fixture.now = now;
+        fixture.waits(SERVER, distances[turn % distances.len()], EPOLL_WAIT, |call| call.result = result);
+        let answered = fixture.now;
+        fixture.moves(SERVER, id + 1000, WRITE, 300);
+        fixture.travels(answered + 3 * US, id + 1000, id, 300);
+        let since = asked[id as usize - 1];
+        fixture.now = since;
+        fixture.waits_for(CLIENT + id, id, answered + 12 * US - since, 300);
+        let next = fixture.now;
+        asked[id as usize - 1] = asks(&mut fixture, id, next + 30 * US);
+        now = fixture.now.max(answered + 20 * US);
+    }
+    fixture.end()
+}

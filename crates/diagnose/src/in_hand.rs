@@ -22,8 +22,13 @@ pub fn by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<InHand>> {
 
 /// When each process had any of them in hand: merged, in order of time.
 pub fn spans_by_process(analysis: &Analysis) -> BTreeMap<u32, Vec<(u64, u64)>> {
-    let spans = |requests: Vec<InHand>| spans::merge(requests.iter().map(|one| (one.from, one.to)).collect());
-    by_process(analysis).into_iter().map(|(pid, requests)| (pid, spans(requests))).collect()
+    merged(&by_process(analysis))
+}
+
+/// The same, of requests that are known.
+pub fn merged(requests: &BTreeMap<u32, Vec<InHand>>) -> BTreeMap<u32, Vec<(u64, u64)>> {
+    let spans = |requests: &[InHand]| spans::merge(requests.iter().map(|one| (one.from, one.to)).collect());
+    requests.iter().map(|(&pid, requests)| (pid, spans(requests))).collect()
 }
 
 fn of<'a>(analysis: &Analysis, exchanges: impl Iterator<Item = &'a Exchange>) -> BTreeMap<u32, Vec<InHand>> {

@@ -5,12 +5,14 @@ use crate::intervention_counters::{InterventionCounters, SocketCounts};
 use crate::link::Joined;
 use crate::sessions::Sessions;
 use crate::staged::Staged;
-use crate::treatment::{End, NetworkChange, Preload, Sockets, Treatment};
+use crate::treatment::{End, NetworkChange, Preload, SocketOptions, Treatment};
 use record::SocketProgram;
+use std::net::SocketAddr;
 use std::path::Path;
 
-/// The shim that sets sockets where no program of the kernel's can be attached to them.
+/// The shims that set sockets, and that let connects fail, where no program of the kernel's can be attached to them.
 const NODELAY: &str = "nodelay";
+const REFUSE_SILENT: &str = "refuse-silent";
 
 /// All machinery around one subject. When it is dropped, what still runs of a trial is ended (SIGTERM, 2 s, SIGKILL), also
 /// what has turned itself into a daemon; a watched client is left alone; then groups and files are removed and ticked off
@@ -64,21 +66,25 @@ impl Attached {
         self.groups.as_ref().and_then(Groups::unified)
     }
 
-    /// The treatment by means that reach the subject: a shim sets its sockets where there is no group of version 2 to
-    /// attach a program to.
+    /// The treatment by means that reach the subject: shims do what is done to its sockets where there is no group of
+    /// version 2 to attach a program to.
     pub(crate) fn reachable(&self, treatment: &Treatment) -> Treatment {
         let mut reachable = treatment.clone();
-        if let (Some(sockets), None) = (treatment.sockets, self.group()) {
-            let parameter = if sockets.nodelay { "" } else { "inert" };
-            reachable.preloads.push(Preload { shim: NODELAY, parameter: parameter.to_string() });
+        if let (Some(sockets), None) = (&treatment.sockets, self.group()) {
+            let or_inert = |parameter: String, acts: bool| if acts { parameter } else { "inert".to_string() };
+            let parameter = or_inert(String::new(), sockets.nodelay);
+            reachable.preloads.push(Preload { shim: NODELAY, parameter });
+            let words: Vec<String> = sockets.unreachable.iter().map(word).collect();
+            let parameter = or_inert(words.join(" "), !words.is_empty());
+            reachable.preloads.push(Preload { shim: REFUSE_SILENT, parameter });
         }
         reachable
     }
 
     /// Attaches the program that sets sockets, to the group that holds both ends.
-    pub(crate) fn watch_sockets(&mut self, sockets: Option<Sockets>) {
+    pub(crate) fn watch_sockets(&mut self, sockets: Option<&SocketOptions>) {
         let (Some(wanted), Some(group)) = (sockets, self.group()) else { return };
-        match SocketProgram::attach(group, wanted.nodelay, wanted.delayed_ack_cap) {
+        match SocketProgram::attach(group, wanted) {
             Ok(program) => self.sockets = Some(program),
             Err(error) => self.notes.push(format!("socket options were left unchanged: {error}")),
         }
@@ -88,7 +94,14 @@ impl Attached {
         if let Some(program) = &self.sockets {
             return Some(program.counts());
         }
-        let shim = self.staged.as_ref()?.counts().remove(NODELAY)?;
-        Some(SocketCounts { seen: shim.seen, nodelay: shim.changed, ..SocketCounts::default() })
+        let mut counts = self.staged.as_ref()?.counts();
+        let (nodelay, refuse_silent) = (counts.remove(NODELAY)?, counts.remove(REFUSE_SILENT).unwrap_or_default());
+        let (seen, unreachable) = (nodelay.seen + refuse_silent.seen, refuse_silent.changed);
+        Some(SocketCounts { seen, nodelay: nodelay.changed, unreachable, ..SocketCounts::default() })
     }
+}
+
+/// An address as the shim reads it.
+fn word(address: &SocketAddr) -> String {
+    format!("{}/{}", address.ip(), address.port())
 }

@@ -107,7 +107,7 @@ impl Launch {
         if attached.groups.is_none() {
             attached.sessions = Some(Sessions::take(&pids.tethered(kind), journal));
         }
-        attached.watch_sockets(treatment.sockets);
+        attached.watch_sockets(treatment.sockets.as_ref());
         Ok(Launch { client, server, attached })
     }
 }

@@ -177,7 +177,7 @@ mod tests {
         let spec = TrialSpec::of_arm("nothing:tcp-nodelay", &Extent::whole(Duration::from_secs(1)));
         let arm = TrialSpec { command: vec!["true".into()], ..spec }.arm(None, &[]).expect("an arm");
         assert_eq!((arm.name.as_str(), arm.parts.len()), ("nothing:tcp-nodelay", 0));
-        assert_eq!(arm.treatment.sockets, Some(crate::treatment::Sockets::default()));
+        assert_eq!(arm.treatment.sockets, Some(crate::treatment::SocketOptions::default()));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! What interventions ask of a trial: all machinery that can be attached to a subject from outside, in plain data.
 //! An arm of an experiment is one treatment; the sham is the union of all treatments, made inert.
 
+pub use record::SocketOptions;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 
 /// One end of the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,15 +80,6 @@ pub struct Replacement {
     pub content: Vec<u8>,
 }
 
-/// What is done to TCP sockets when a connection is established.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sockets {
-    /// Sets TCP_NODELAY.
-    pub nodelay: bool,
-    /// The longest that an acknowledgement is delayed.
-    pub delayed_ack_cap: Option<Duration>,
-}
-
 /// A change of the network that a link makes: of both ends' namespaces, or of the link itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetworkChange {
@@ -113,7 +104,7 @@ pub struct Treatment {
     /// Shims, each once.
     pub preloads: Vec<Preload>,
     /// Sockets of both ends; none attaches nothing.
-    pub sockets: Option<Sockets>,
+    pub sockets: Option<SocketOptions>,
     /// Ends whose route to the other is set to acknowledge at once. Needs a link.
     pub quick_acknowledgements: BTreeSet<End>,
     /// Changes of the network. Needs a link.
@@ -134,7 +125,7 @@ impl Treatment {
         let preloads = self.preloads.iter().map(|one| Preload { shim: one.shim, parameter: "inert".to_string() });
         Treatment {
             preloads: preloads.collect(),
-            sockets: self.sockets.map(|_| Sockets::default()),
+            sockets: self.sockets.as_ref().map(|_| SocketOptions::default()),
             ..Treatment::default()
         }
     }
@@ -147,7 +138,7 @@ impl Treatment {
                 self.preloads.push(preload);
             }
         }
-        self.sockets = self.sockets.or(sockets);
+        self.sockets = self.sockets.take().or(sockets);
     }
 
     /// Everything of both.
@@ -162,6 +153,7 @@ impl Treatment {
             let mine = self.sockets.get_or_insert_default();
             mine.nodelay |= sockets.nodelay;
             mine.delayed_ack_cap = sockets.delayed_ack_cap.or(mine.delayed_ack_cap);
+            mine.unreachable.extend(sockets.unreachable);
         }
         self.quick_acknowledgements.extend(other.quick_acknowledgements);
         for change in other.network {

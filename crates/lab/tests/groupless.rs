@@ -4,7 +4,7 @@
 mod fixture;
 
 use fixture::{Fixture, is_root, processes_with, wait_until};
-use lab::treatment::Sockets;
+use lab::treatment::SocketOptions;
 use lab::{Treatment, World};
 use std::process::Command;
 
@@ -57,17 +57,19 @@ fn goes_on_and_ends_what_it_started() {
 }
 
 fn sockets_are_set_by_a_shim(fixture: &Fixture) {
-    let script = "exec python3 -c \"import socket\n\
+    let script = "exec python3 -c \"import errno, socket\n\
                   listener = socket.create_server(('127.0.0.1', 0))\n\
                   connection = socket.create_connection(listener.getsockname())\n\
-                  print(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))\"";
-    let sockets = Some(Sockets { nodelay: true, delayed_ack_cap: None });
+                  print(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY),\n                  socket.socket().connect_ex(('127.0.0.1', 9)) == errno.ENETUNREACH)\"";
+    let unreachable = ["127.0.0.1:9".parse().expect("an address")].into();
+    let sockets = Some(SocketOptions { nodelay: true, unreachable, ..SocketOptions::default() });
     let treatment = Treatment { sockets, ..Treatment::default() };
     let launched = fixture.set(script, &World::default(), &treatment);
     let mut client = launched.client.release().expect("released");
     wait_until("the client has ended", || client.poll().expect("polled").is_some());
-    assert_eq!(launched.attached.counters().sockets.map(|counts| counts.nodelay), Some(1));
+    let counts = launched.attached.counters().sockets.expect("counted");
+    assert_eq!((counts.nodelay, counts.unreachable), (1, 1));
     drop(launched.attached);
-    assert_eq!(fixture.client_said(), "1\n");
+    assert_eq!(fixture.client_said(), "1 True\n");
     fixture.is_left_as_found();
 }

@@ -4,7 +4,7 @@
 mod fixture;
 
 use fixture::{Fixture, is_root, processes_with, wait_until};
-use lab::treatment::{Preload, Replacement, Sockets};
+use lab::treatment::{Preload, Replacement, SocketOptions};
 use lab::{End, Kind, Launch, Treatment, World};
 use std::path::PathBuf;
 
@@ -166,7 +166,7 @@ fn sockets_are_set_at_both_ends_or_only_looked_at() {
     }
     let fixture = Fixture::new("sockets");
     for (nodelay, expected) in [(true, "[1, 1]\n"), (false, "[0, 0]\n")] {
-        let sockets = Some(Sockets { nodelay, delayed_ack_cap: None });
+        let sockets = Some(SocketOptions { nodelay, ..SocketOptions::default() });
         let treatment = Treatment { sockets, ..Treatment::default() };
         let launched = fixture.set(TELL_NODELAY, &World::default(), &treatment);
         let mut client = launched.client.release().expect("released");

@@ -1,6 +1,7 @@
-/* Options set on TCP connections of a control group when they are established, at either end. Nothing but the options is
- * changed, and nothing at all where none is asked for. */
+/* Options set on TCP connections of a control group when they are established, at either end; and addresses that the group's
+ * processes cannot reach. Nothing else is changed, and nothing at all where none of it is asked for. */
 #include "kernel.h"
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 /* The beginning of the kernel's fixed description of what happened (linux/bpf.h). */
@@ -8,6 +9,29 @@ struct bpf_sock_ops {
 	u32 op;
 };
 
+/* The same, of an address that a socket connects to; what is in it has the network's order. */
+struct bpf_sock_addr {
+	u32 user_family;
+	u32 user_ip4;
+	u32 user_ip6[4];
+	u32 user_port;
+	u32 family;
+	u32 type;
+	u32 protocol;
+};
+
+/* The same, of an option that a program sets. */
+struct bpf_sockopt {
+	u64 sk;
+	u64 optval;
+	u64 optval_end;
+	s32 level;
+	s32 optname;
+	s32 optlen;
+	s32 retval;
+};
+
+enum { ENETUNREACH = 101 };
 enum { ACTIVE_ESTABLISHED = 4, PASSIVE_ESTABLISHED = 5 };
 enum { SOL_TCP = 6, TCP_NODELAY = 1, TCP_BPF_DELACK_MAX = 1003 };
 
@@ -15,7 +39,7 @@ const volatile u32 nodelay = 0;
 const volatile u32 delayed_ack_cap_us = 0;
 
 /* Mirrored by socket_program.rs. */
-enum { COUNT_SEEN, COUNT_NODELAY, COUNT_CAPPED, COUNT_REFUSED, COUNTS };
+enum { COUNT_SEEN, COUNT_NODELAY, COUNT_CAPPED, COUNT_REFUSED, COUNT_UNREACHABLE, COUNT_KEPT, COUNTS };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -23,6 +47,19 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } counts SEC(".maps");
+
+/* An address, that of IPv4 as IPv6 maps it, and a port. Mirrored by socket_program.rs. */
+struct address {
+	u32 words[4];
+	u32 port;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, struct address);
+	__type(value, u32);
+} unreachable SEC(".maps");
 
 static __always_inline void count(u32 what)
 {
@@ -47,6 +84,46 @@ int on_socket(struct bpf_sock_ops *context)
 	if (delayed_ack_cap_us)
 		set(context, TCP_BPF_DELACK_MAX, delayed_ack_cap_us, COUNT_CAPPED);
 	return 1;
+}
+
+/* A program that turns Nagle's algorithm on again would have the last word: its call succeeds and does nothing. */
+SEC("cgroup/setsockopt")
+int on_option(struct bpf_sockopt *context)
+{
+	enum { DONE_ALREADY = -1 };
+	const int *value = (const int *)context->optval;
+	if (context->level != SOL_TCP || context->optname != TCP_NODELAY)
+		return 1;
+	if ((const void *)(value + 1) > (const void *)context->optval_end || *value)
+		return 1;
+	context->optlen = DONE_ALREADY;
+	count(COUNT_KEPT);
+	return 1;
+}
+
+/* Lets a connect fail, as on a host without a route, where the address is listed; 1 where it goes on. */
+static __always_inline int may_connect(struct bpf_sock_addr *context, const struct address *to)
+{
+	if (context->protocol != IPPROTO_TCP || !bpf_map_lookup_elem(&unreachable, to))
+		return 1;
+	count(COUNT_UNREACHABLE);
+	bpf_set_retval(-ENETUNREACH);
+	return 0;
+}
+
+SEC("cgroup/connect4")
+int on_connect4(struct bpf_sock_addr *context)
+{
+	struct address to = { .words = { 0, 0, bpf_htonl(0xffff), context->user_ip4 }, .port = context->user_port };
+	return may_connect(context, &to);
+}
+
+SEC("cgroup/connect6")
+int on_connect6(struct bpf_sock_addr *context)
+{
+	const u32 *words = context->user_ip6;
+	struct address to = { .words = { words[0], words[1], words[2], words[3] }, .port = context->user_port };
+	return may_connect(context, &to);
 }
 
 /* The helper that sets options is for programs under the GPL only; the project's own licence applies to the rest. */

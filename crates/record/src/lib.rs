@@ -71,6 +71,6 @@ pub use recorder::Recorder;
 pub use requests::REQUESTS;
 pub use running::{is_running, is_stopped};
 pub use services::{Looked, MOST_SERVICES, Selected, Services, all_listening};
-pub use socket_program::{SocketCounts, SocketProgram};
+pub use socket_program::{MOST_UNREACHABLE, SocketCounts, SocketOptions, SocketProgram};
 pub use source::{ATTACHED_EVENTS, DEFAULT_EVENTS, Options, Progress, Role, usual_hertz};
 pub use tunnel::{Tunnel, run_at_once};

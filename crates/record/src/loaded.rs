@@ -35,6 +35,8 @@ pub(crate) enum Load {
         nodelay: bool,
         /// The cap on delayed acknowledgements; 0 for none.
         cap_microseconds: u32,
+        /// Whether connects go through it, some of which it lets fail.
+        looks_at_connects: bool,
     },
 }
 

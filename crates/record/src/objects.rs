@@ -59,9 +59,10 @@ fn load(wanted: &Load) -> Result<(Maps, Vec<OwnedFd>), RecordError> {
         }
         Load::Meter => (Object::Other(meter::load()?), Vec::new()),
         Load::Services { counts_calls } => (Object::Other(services::load(*counts_calls)?), Vec::new()),
-        Load::Sockets { group, nodelay, cap_microseconds } => {
+        Load::Sockets { group, nodelay, cap_microseconds, looks_at_connects } => {
             broker::check_group(group).map_err(RecordError::io(format!("opening {}", group.display())))?;
-            (Object::Other(socket_program::load(group, *nodelay, *cap_microseconds)?), Vec::new())
+            let object = socket_program::load(group, *nodelay, *cap_microseconds, *looks_at_connects)?;
+            (Object::Other(object), Vec::new())
         }
     };
     let names = match wanted {

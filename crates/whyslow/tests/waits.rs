@@ -70,8 +70,20 @@ fn answered_to(
 }
 
 /// The steps that most of the time is followed through.
+/// The main branch but for time in which somebody waits for a processor, which on a busy machine can be most of it.
 fn main_branch(answer: &Answer) -> Vec<&WaitNode> {
-    answer.waits.as_ref().expect("waits were followed").main_branch()
+    let tree = answer.waits.as_ref().expect("waits were followed");
+    let mut path = Vec::new();
+    let (mut nodes, mut whole) = (&tree.branches, tree.of_ns);
+    loop {
+        let (delayed, others): (Vec<_>, Vec<_>) = nodes.iter().partition(|node| node.activity == Activity::RunDelay);
+        let rest = whole.saturating_sub(delayed.iter().map(|node| node.ns).sum());
+        let Some(node) = others.into_iter().max_by_key(|node| node.ns).filter(|node| node.ns * 2 >= rest) else {
+            return path;
+        };
+        path.push(node);
+        (nodes, whole) = (&node.waits_for, node.ns);
+    }
 }
 
 fn waits(node: &WaitNode) -> Option<Wait> {

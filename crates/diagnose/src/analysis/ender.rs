@@ -162,12 +162,6 @@ pub(crate) fn is_set_time(analysis: &Analysis, row: usize) -> bool {
     goes_on(analysis, thread, row).is_none() && gave_up_on_request(analysis, thread, call).is_none()
 }
 
-/// Whether a call that waits for descriptors was given none: some programs sleep so. What `select` is to read from is its second
-/// argument, and so is how many descriptors `poll` has.
-pub(crate) fn is_nap(call: &Call) -> bool {
-    syscall::is_given_descriptors(call.number) && call.argument_1 == 0 && call.result == 0
-}
-
 /// Whether a call waits for the answer to what its program asked, in a poll of that connection alone: many libraries do that before
 /// they read, for the sake of a time-out.
 pub(crate) fn is_for_answer(analysis: &Analysis, row: usize) -> bool {

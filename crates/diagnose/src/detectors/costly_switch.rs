@@ -106,6 +106,7 @@ fn found(
         SetIn::Variable(_) => ("environment", format!("has {written} in its environment")),
         SetIn::Option { .. } => ("command line", format!("was started with {written}")),
     };
+    let does = switch.does.in_words();
     let slowed = match switch.slows {
         Part::All => format!("All of {program}'s CPU time is under it: {share} of the requests' time"),
         Part::Library(library) => format!("What is slowed by it is {library}: {share} of the requests' time"),
@@ -113,12 +114,12 @@ fn found(
     Found {
         title: format!(
             "{written} {}: up to {} of every {} request{}",
-            switch.does,
+            does,
             Nanos(wall / count),
             Nanos(analysis.exchange_wall() / count),
             place.in_words(),
         ),
-        what: format!("{written} {}", switch.does),
+        what: format!("{written} {does}"),
         mechanism: vec![
             format!("{program} {has}."),
             format!(
@@ -129,7 +130,7 @@ fn found(
         saving: PotentialSaving {
             wall,
             outside: 0,
-            cpu: most.samples.len() as u64 * analysis.sample_period(),
+            cpu: if switch.does.spares_a_compiler() { 0 } else { most.samples.len() as u64 * analysis.sample_period() },
             affected: count,
         },
         place,

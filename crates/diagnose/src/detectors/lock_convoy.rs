@@ -3,6 +3,7 @@
 pub(super) mod clients;
 mod held;
 mod holders;
+mod in_turn;
 mod interpreter;
 mod refused;
 mod signalled;
@@ -47,6 +48,10 @@ detector! {
     /// Or threads of a client that wait at one place and let each other go in turn, while its requests run one at a time: each
     /// is made under the lock.
     ///
+    /// Or answers of a server that has nothing to do: while requests that it has read wait, each leaves as long after the one before
+    /// it as one takes that comes alone. Its runtime alone knows where they wait for each other (Go's mutex, asyncio's lock), but not
+    /// that they do.
+    ///
     /// In Java the methods in which a thread waits tell what for: a lock, a permit of a semaphore, something that is put
     /// back into a queue. Who waits for a result of another thread's (a future, a latch) waits for nothing that is held.
     ///
@@ -62,8 +67,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A request handed to another thread that does its work, and is waited for; a background thread that holds a lock;
-    /// pool-exhausted, in which requests have not been read yet. Locks that only a language's runtime knows (Go's mutex, asyncio's)
-    /// are not seen.
+    /// pool-exhausted, in which requests have not been read yet, or each asks another server; server-rate-limit, in which one that
+    /// comes when nobody waits is answered at once.
     "P38" "lock-convoy"
 }
 
@@ -106,7 +111,7 @@ struct LockWait {
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let among_requests = || among_requests(analysis).or_else(|| clients::detect(analysis));
-    interpreter::detect(analysis).or_else(among_requests)
+    interpreter::detect(analysis).or_else(among_requests).or_else(|| in_turn::detect(analysis))
 }
 
 /// Threads that wait in the middle of a request for another one.

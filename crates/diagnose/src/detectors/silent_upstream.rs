@@ -3,7 +3,7 @@
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::images;
-use crate::in_hand;
+use crate::in_hand::{self, InHand};
 use crate::spans;
 use crate::syscall;
 use case::Nanos;
@@ -19,8 +19,9 @@ detector! {
     ///
     /// ## Evidence
     /// SYNs to an address and port from which nothing ever came, given up by a server's thread while it has a request in hand,
-    /// three times or more; the very next thing that this thread does is to ask another address. Charged is the time from the
-    /// connect until it is given up.
+    /// three times or more; the very next thing that this thread does is to ask another address. Where the runtime goes on
+    /// in another thread (Go), any of its threads asks next, and the one request in hand began right before the connect.
+    /// Charged is the time from the connect until it is given up.
     ///
     /// ## What proves it
     /// Connecting to the silent address fails at once: another one is asked without delay.
@@ -41,6 +42,9 @@ const REPEATED: usize = 3;
 const SHORTEST: u64 = 10_000_000;
 /// So many calls may lie between giving up one connection and asking on another: options are set, descriptors closed and watched.
 const CALLS_BETWEEN: usize = 40;
+
+/// What is done within this time, in nanoseconds, is done at once, whichever of a runtime's threads does it.
+const AT_ONCE: u64 = 20_000_000;
 
 /// An address and a port.
 type Address = (String, u16);
@@ -113,17 +117,18 @@ fn silent(analysis: &Analysis) -> Vec<Silent> {
     if dead.is_empty() {
         return Vec::new();
     }
-    let in_hand = in_hand::spans_by_process(analysis);
+    let in_hand = in_hand::by_process(analysis);
+    let merged = in_hand::merged(&in_hand);
     let given_up = |slot: usize| {
         let pid = analysis.connections.row(slot).pid;
-        let one = given_up(analysis, slot)?;
-        let waits = spans::length(spans::within(in_hand.get(&pid)?, one.from, one.to));
+        let one = given_up(analysis, in_hand.get(&pid)?, slot)?;
+        let waits = spans::length(spans::within(merged.get(&pid)?, one.from, one.to));
         (waits == one.to - one.from).then_some(one)
     };
     dead.into_iter().filter_map(given_up).collect()
 }
 
-fn given_up(analysis: &Analysis, slot: usize) -> Option<Silent> {
+fn given_up(analysis: &Analysis, in_hand: &[InHand], slot: usize) -> Option<Silent> {
     let row = analysis.connections.row(slot);
     let connect = analysis.connections.all()[slot].connect?;
     let call = analysis.call(connect);
@@ -131,16 +136,44 @@ fn given_up(analysis: &Analysis, slot: usize) -> Option<Silent> {
     if to.saturating_sub(from) < SHORTEST || to >= analysis.recording.manifest.end.0 {
         return None;
     }
-    let thread = analysis.threads.get(call.tid)?;
-    let calls = &analysis.recording.calls[thread.calls.clone()];
-    let after = &calls[calls.partition_point(|call| call.start.0 < to)..];
-    let other = after.iter().take(CALLS_BETWEEN).take_while(|call| !waits_or_reads(call)).find_map(|call| {
-        let asks = syscall::is_write(call.number) || call.number == syscall::CONNECT;
-        let other = analysis.connections.slot(call.connection).filter(|_| asks && call.connection != 0)?;
-        let is_other = analysis.connections.row(other).role == role::CLIENT && answers(analysis, other);
-        is_other.then(|| address(analysis, other))
-    })?;
+    let mut next = calls_since(analysis, call.tid, to).take(CALLS_BETWEEN).take_while(|call| !waits_or_reads(call));
+    let other = next.find_map(|call| asked(analysis, call));
+    let other = other.or_else(|| asked_by_another_thread(analysis, in_hand, call, to))?;
     Some(Silent { connect, pid: row.pid, address: address(analysis, slot), other, from, to })
+}
+
+/// What a thread calls from a moment on.
+fn calls_since<'a>(analysis: &'a Analysis, tid: u32, from: u64) -> impl Iterator<Item = &'a Call> {
+    let calls = analysis.threads.get(tid).map_or(&[][..], |thread| &analysis.recording.calls[thread.calls.clone()]);
+    calls[calls.partition_point(|call| call.start.0 < from)..].iter()
+}
+
+/// Whom a call asks, if it asks one that answers.
+fn asked(analysis: &Analysis, call: &Call) -> Option<Address> {
+    let asks = syscall::is_write(call.number) || call.number == syscall::CONNECT;
+    let other = analysis.connections.slot(call.connection).filter(|_| asks && call.connection != 0)?;
+    let is_other = analysis.connections.row(other).role == role::CLIENT && answers(analysis, other);
+    is_other.then(|| address(analysis, other))
+}
+
+/// Whom any thread of the process asks once a connect is given up, where that can only be for the sake of the request that the
+/// connect was made for: it alone is in hand, began right before, and nobody is asked meanwhile.
+fn asked_by_another_thread(analysis: &Analysis, in_hand: &[InHand], connect: &Call, given_up: u64) -> Option<Address> {
+    let from = connect.start.0;
+    let mut meanwhile = in_hand.iter().filter(|one| one.from < given_up && from < one.to);
+    let (request, another) = (meanwhile.next()?, meanwhile.next());
+    let is_for_it = request.from <= from && from - request.from <= AT_ONCE && given_up <= request.to;
+    if another.is_some() || !is_for_it {
+        return None;
+    }
+    let of_process = analysis.recording.threads.iter().filter(|thread| thread.pid == connect.pid);
+    let threads = of_process.filter(|thread| thread.tid != connect.tid);
+    let calls = threads.flat_map(|thread| {
+        calls_since(analysis, thread.tid, from).take_while(|call| call.start.0 < given_up + AT_ONCE)
+    });
+    let asking = calls.filter_map(|call| Some((call.start.0, asked(analysis, call)?)));
+    let (first, other) = asking.min()?;
+    (first >= given_up).then_some(other)
 }
 
 /// Whether something else may have come, which what follows is for.
@@ -171,7 +204,7 @@ fn address(analysis: &Analysis, slot: usize) -> Address {
 mod tests {
     use crate::fixture::{CLIENT, CONNECT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::answer;
-    use case::tables::{Connection, direction, role, transport};
+    use case::tables::{Connection, Thread, direction, role, transport};
     use case::{Finding, Nanos};
 
     const CLOSE: u16 = 3;
@@ -189,13 +222,22 @@ mod tests {
         SilentBesides,
         /// It gets no answer, when the request has been answered already: a health check.
         Checked,
+        /// It gets no answer from it for a thread of the server's, and another thread asks the second.
+        SilentElsewhere,
+        /// The same, and the second has been asked meanwhile: for this request, for all that is known.
+        SilentBeside,
     }
+
+    /// Another thread of the server's.
+    const ANOTHER: u32 = SERVER + 1;
 
     /// Ten requests of a client, for each of which its server asks another one.
     fn asks(first: First) -> Option<Finding> {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
         fixture.connect(ASKED, SERVER);
+        let thread = Thread { tid: ANOTHER, pid: SERVER, ..Thread::default() };
+        fixture.recording.threads.push(thread);
         for round in 0..10 {
             let start = fixture.now;
             fixture.moves(CLIENT, 1, WRITE, 200);
@@ -226,8 +268,15 @@ mod tests {
 
     fn tries(fixture: &mut Fixture, round: u32, first: First) {
         let (dead, opened) = (round + 100, Nanos(fixture.now));
-        fixture.does(SERVER, 10 * US, CONNECT, |call| (call.connection, call.fd, call.result) = (dead, 4, -115));
+        let elsewhere = matches!(first, First::SilentElsewhere | First::SilentBeside);
+        let tid = if elsewhere { ANOTHER } else { SERVER };
+        fixture.does(tid, 10 * US, CONNECT, |call| {
+            (call.pid, call.connection, call.fd, call.result) = (SERVER, dead, 4, -115);
+        });
         fixture.segment(fixture.now, dead, direction::OUT, 0);
+        if first == First::SilentBeside {
+            fixture.moves(SERVER, ASKED, WRITE, 200);
+        }
         fixture.waits(SERVER, 200 * MS, EPOLL_WAIT, |_| {});
         if first == First::Refuses {
             fixture.segment(fixture.now - US, dead, direction::IN, 0);
@@ -243,7 +292,7 @@ mod tests {
             closed: Nanos(fixture.now),
             ..Connection::default()
         });
-        fixture.does(SERVER, 5 * US, CLOSE, |_| {});
+        fixture.does(tid, 5 * US, CLOSE, |call| call.pid = SERVER);
         if first == First::SilentBesides {
             fixture.waits(SERVER, MS, EPOLL_WAIT, |call| call.result = 1);
         }
@@ -256,6 +305,13 @@ mod tests {
         assert!(finding.cost.share_of_wall > 0.9, "{finding:#?}");
         assert!(finding.title.contains("10.0.0.9:80 does not answer server: 200 ms each"), "{}", finding.title);
         assert!(finding.mechanism[0].contains("10.0.0.2:80 was asked"), "{:?}", finding.mechanism);
+    }
+
+    #[test]
+    fn it_is_found_where_another_thread_goes_on_and_nothing_else_is_done_for_the_request() {
+        let finding = asks(First::SilentElsewhere).expect("it is found");
+        assert_eq!(finding.cost.affected, 10);
+        assert!(asks(First::SilentBeside).is_none());
     }
 
     #[test]

@@ -26,7 +26,8 @@ detector! {
     /// the sleep is over: half of its length on average, for each thing that it waits for.
     ///
     /// ## Evidence
-    /// Sleeps at one place in the code that follow one another with nothing sent or received in between; and requests whose
+    /// Sleeps at one place in the code that follow one another with nothing sent or received in between, most of them or, while
+    /// there is nothing to do, five or more; and requests whose
     /// waits, followed from whoever waits to whoever ended the wait, lead to these sleeps. Or requests that are the same as the one
     /// before, each after a sleep, while whatever else the client asks follows at once. Or sleeps between a read, an accept or a
     /// poll that does not wait and finds nothing, and the same one that finds something; charged from when that had come.
@@ -50,6 +51,8 @@ detector! {
 const IN_A_ROW: usize = 3;
 /// Of the sleeps at a place so many must follow one another: work that sleeps now and then does not poll.
 const MOSTLY: f64 = 0.5;
+/// Or so many in a row: who has nothing to do and sleeps again and again looks for something between, however busy it is later.
+const IDLE_IN_A_ROW: usize = 5;
 /// Where fewer than one in so many exchanges waits for a sleep, that is an accident: a thread that tidies up now and then holds
 /// a lock, or the program had just started.
 const RARE: u64 = 200;
@@ -68,6 +71,8 @@ struct Polling {
     sleeps: Vec<usize>,
     /// How many of them follow another one.
     repeated: usize,
+    /// The most in a row.
+    in_a_row: usize,
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
@@ -108,10 +113,11 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
         title: format!("{who} for a thread that polls by sleeping: {of}{}", place.in_words()),
         what: format!("{who} for a thread that polls by sleeping"),
         mechanism: vec![format!(
-            "A thread of {program} sleeps for {usual}, looks, and sleeps again: {} of its {} sleeps here follow another one, \
-             with nothing sent or received in between.",
+            "A thread of {program} sleeps for {usual}, looks, and sleeps again: {} of its {} sleeps here follow another one, up \
+             to {} in a row, with nothing sent or received in between.",
             polling.repeated,
-            polling.sleeps.len()
+            polling.sleeps.len(),
+            polling.in_a_row
         )],
         saving: PotentialSaving {
             wall: waited.saturating_mul(count),
@@ -133,12 +139,13 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
     let handed_out = HandedOut::new(analysis);
     for thread in analysis.threads.all() {
         let mut last: Option<(usize, Place)> = None;
+        let mut in_a_row = 0;
         for row in thread.calls.clone() {
             let call = analysis.call(row);
             if moves_bytes(call) {
                 last = None;
             }
-            if !syscall::is_sleep(call.number) || call.blocked.0 == 0 {
+            if !syscall::sleeps(call) || call.blocked.0 == 0 {
                 continue;
             }
             let Some(place) = of_stacks(&analysis.code, call.script_stack, call.stack).into_iter().next() else {
@@ -153,16 +160,19 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
                 at == place && is_look(before, call) && !handed_out.between(before, call)
             });
             let known = places.iter().position(|one| one.place == place).unwrap_or_else(|| {
-                places.push(Polling { place: place.clone(), sleeps: Vec::new(), repeated: 0 });
+                places.push(Polling { place: place.clone(), sleeps: Vec::new(), repeated: 0, in_a_row: 0 });
                 places.len() - 1
             });
             places[known].sleeps.push(row);
             places[known].repeated += usize::from(follows);
+            in_a_row = if follows { in_a_row + 1 } else { 1 };
+            places[known].in_a_row = places[known].in_a_row.max(in_a_row);
             last = Some((row, place));
         }
     }
     places.retain(|one| {
-        one.repeated + 1 >= IN_A_ROW && one.repeated as f64 >= MOSTLY * one.sleeps.len().saturating_sub(1) as f64
+        let mostly = one.repeated as f64 >= MOSTLY * one.sleeps.len().saturating_sub(1) as f64;
+        one.repeated + 1 >= IN_A_ROW && (mostly || one.in_a_row >= IDLE_IN_A_ROW)
     });
     places
 }
@@ -185,7 +195,9 @@ fn is_look(before: &Call, call: &Call) -> bool {
 
 /// How long the mean exchange, or the run, waits for sleeps at a place, in nanoseconds; 0 where hardly any of them does.
 fn waited_for(tree: &WaitTree, place: &Place) -> u64 {
-    let sleeps = tree.nodes().filter(|node| matches!(node.activity, Activity::Blocked { wait: Wait::Sleep, .. }));
+    // Who sleeps in a wait for no descriptors waits for events, as its account has it.
+    let may_sleep = |wait: Wait| matches!(wait, Wait::Sleep | Wait::Events);
+    let sleeps = tree.nodes().filter(|node| matches!(node.activity, Activity::Blocked { wait, .. } if may_sleep(wait)));
     let (ns, count) = sleeps
         .filter(|node| node.place.first() == Some(place))
         .fold((0, 0), |(ns, count), node| (ns + node.ns, count + node.count));

@@ -4,7 +4,7 @@ use super::group::Groups;
 use super::kinds::Kinds;
 use super::{Above, Follower};
 use crate::analysis::Analysis;
-use crate::analysis::ender::{Window, is_for_answer, is_nap};
+use crate::analysis::ender::{Window, is_for_answer};
 use crate::exchange::Exchange;
 use crate::search::before;
 use crate::syscall;
@@ -149,7 +149,10 @@ fn behind(one: &Served, list: &[Served], idle: &[(u64, u64)], held: &mut dyn FnM
 fn idle(analysis: &Analysis, thread: usize) -> Vec<(u64, u64)> {
     let is_idle = |row: &usize| {
         let call = analysis.call(*row);
-        syscall::is_poll(call.number) && call.blocked.0 > IDLE && !is_nap(call) && !is_for_answer(analysis, *row)
+        syscall::is_poll(call.number)
+            && call.blocked.0 > IDLE
+            && !syscall::is_nap(call)
+            && !is_for_answer(analysis, *row)
     };
     let polls = analysis.threads.all()[thread].calls.clone().filter(is_idle).map(|row| analysis.call(row));
     polls.map(|call| (call.start.0, call_end(call))).collect()

@@ -4,7 +4,7 @@ use super::{Arm, Arms, Base, Upon};
 use crate::asked::Asked;
 use crate::experiment::{Attempt, Joint, PLAIN, SHAM, own_sham};
 use crate::metric::Metric;
-use crate::treatment::{Sockets, Treatment};
+use crate::treatment::{SocketOptions, Treatment};
 use case::Purpose;
 
 impl Arms {
@@ -23,7 +23,7 @@ impl Arms {
             arm.treatment.carry(all);
         }
         for arm in others {
-            arm.treatment.sockets = Some(Sockets::default());
+            arm.treatment.sockets = Some(SocketOptions::default());
         }
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::treatment::Sockets;
+use crate::treatment::SocketOptions;
 use case::Cost;
 use case::tables::{Connection, transport};
 
@@ -31,7 +31,10 @@ fn each_arm_is_compared_with_its_own_machinery_inert() {
         held.alone.iter().find(|arm| arm.name == attempt.reference).expect("an arm")
     };
     let (nodelay, coalesced) = (reference("tcp-nodelay"), reference("coalesce-writes"));
-    assert!(nodelay.treatment.sockets.is_some_and(|sockets| !sockets.nodelay) && nodelay.treatment.preloads.is_empty());
+    assert!(
+        nodelay.treatment.sockets.as_ref().is_some_and(|sockets| !sockets.nodelay)
+            && nodelay.treatment.preloads.is_empty()
+    );
     assert!(coalesced.treatment.sockets.is_none() && coalesced.treatment.preloads[0].parameter == "inert");
     // Both doses have the same machinery as what sets the option.
     assert_eq!(reference("delayed-ack-cap=8ms").name, nodelay.name);
@@ -79,7 +82,7 @@ fn a_control_takes_one_arm_more_and_no_sham_of_its_own() {
     let arm = |name: &str| fsync.alone.iter().find(|arm| arm.name == name).expect("an arm").treatment.clone();
     assert_eq!(arm("no-fsync").inert(), arm(SHAM));
     assert_eq!(arm("delayed-ack-cap=8ms").inert(), arm(SHAM));
-    assert_eq!(arm("no-fsync").sockets, Some(Sockets::default()));
+    assert_eq!(arm("no-fsync").sockets, Some(SocketOptions::default()));
     // The same shim with another parameter.
     let polling = of_connected(&["P06"]);
     assert_eq!(controls(&polling, "P06"), [("sleep-in-halves", SHAM)]);

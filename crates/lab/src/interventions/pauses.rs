@@ -16,7 +16,7 @@ pub(super) fn is_between_requests(request: &Request) -> bool {
 /// A shim's parameter that names, beside what is done, the waits in which the finding's runtime sleeps: the shortest and the longest
 /// in nanoseconds, and the name of the threads that make them. Only what is to be done where it sleeps in calls for that.
 pub(super) fn parameter(request: &Request, what: &str) -> String {
-    let waits: Vec<&Call> = request.calls().filter(|call| !syscall::is_sleep(call.number)).collect();
+    let waits: Vec<&Call> = request.calls().filter(|call| !syscall::sleeps(call)).collect();
     let lengths = || waits.iter().map(|call| call.blocked.0);
     let Some((shortest, longest)) = lengths().min().zip(lengths().max()) else { return what.to_string() };
     let mut names: BTreeMap<&str, usize> = BTreeMap::new();

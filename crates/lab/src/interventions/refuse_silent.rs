@@ -1,27 +1,27 @@
 //! `refuse-silent`: addresses that do not answer refuse at once.
 
 use super::{Intervention, NotHere, Prediction, Request, intervention};
-use crate::treatment::{Preload, Treatment};
+use crate::intervention_counters::InterventionCounters;
+use crate::treatment::Treatment;
 use case::Recording;
 use case::tables::{direction, role, transport};
 use std::collections::BTreeSet;
-
-/// What a shim's parameter can hold (`shim_parameter` in `shim.h`), less the end of the line and of the text.
-const LONGEST: usize = 253;
+use std::net::{IpAddr, SocketAddr};
 
 intervention! {
     /// # refuse-silent
     ///
     /// ## What it does
-    /// Lets `connect` fail at once (network unreachable) for each address and port that never answered in the recording,
-    /// as on a host without a route there. The program goes on to the next address without a delay.
+    /// Lets TCP connects fail at once (network unreachable), in the kernel, for each address and port that never answered
+    /// in the recording, as on a host without a route there. The program goes on to the next address without a delay.
     ///
     /// ## What it reaches
-    /// Dynamically linked programs that connect through libc. Not Go, not static programs, not connects made through
-    /// io_uring. Addresses are those of the recording, as many as fit; later ones are left alone.
+    /// Every program in the subject's cgroup, whatever language it is written in. If no BPF program can be attached to a
+    /// cgroup, the shim `refuse-silent` does the same for programs that use libc. Addresses are those of the recording, 64
+    /// at most; later ones are left alone.
     ///
     /// ## How we know it took effect
-    /// The shim counts the connects that it let fail.
+    /// The BPF program counts the connects that it let fail.
     ///
     /// ## What it cannot prove
     /// Why the address is silent: a firewall, a missing route and a host that is down look the same from here.
@@ -33,7 +33,7 @@ intervention! {
         unit: "",
         stands_on: &[],
         treat,
-        applied: |counters| counters.of_shim("refuse-silent"),
+        applied,
     };
 }
 
@@ -41,22 +41,23 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let Some(recording) = request.recording else {
         return Err(NotHere("needs a recording that shows which addresses do not answer".into()));
     };
-    let mut parameter = String::new();
-    for word in silent(recording) {
-        if parameter.len() + word.len() < LONGEST {
-            parameter.push_str(if parameter.is_empty() { "" } else { " " });
-            parameter.push_str(&word);
-        }
-    }
-    if parameter.is_empty() {
+    let silent = silent(recording);
+    if silent.is_empty() {
         return Err(NotHere("finds no address that never answered".into()));
     }
-    treatment.preloads.push(Preload { shim: "refuse-silent", parameter });
+    treatment.sockets.get_or_insert_default().unreachable.extend(silent);
     Ok(())
 }
 
+fn applied(counters: &InterventionCounters) -> Result<u64, String> {
+    match counters.sockets.unwrap_or_default().unreachable {
+        0 => Err("no connect went to an address that had been silent".into()),
+        failed => Ok(failed),
+    }
+}
+
 /// Addresses with their ports from which no segment came, though they were asked.
-fn silent(recording: &Recording) -> BTreeSet<String> {
+fn silent(recording: &Recording) -> BTreeSet<SocketAddr> {
     let ids = |way: u8| -> BTreeSet<u32> {
         recording.segments.iter().filter(|row| row.direction == way).map(|row| row.connection).collect()
     };
@@ -64,11 +65,12 @@ fn silent(recording: &Recording) -> BTreeSet<String> {
     let (mut silent, mut answering) = (BTreeSet::new(), BTreeSet::new());
     let clients = recording.connections.iter().filter(|row| row.transport == transport::TCP);
     for row in clients.filter(|row| row.role != role::SERVER && row.role != role::LISTENER) {
-        let word = format!("{}/{}", row.remote_address, row.remote_port);
+        let Ok(ip) = row.remote_address.parse::<IpAddr>() else { continue };
+        let address = SocketAddr::new(ip, row.remote_port);
         if row.established.0 != 0 || answered.contains(&row.id) {
-            answering.insert(word);
+            answering.insert(address);
         } else if asked.contains(&row.id) {
-            silent.insert(word);
+            silent.insert(address);
         }
     }
     &silent - &answering
@@ -77,7 +79,18 @@ fn silent(recording: &Recording) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intervention_counters::SocketCounts;
     use case::tables::{Connection, Segment};
+
+    #[test]
+    fn it_took_effect_where_a_connect_failed_by_it() {
+        let applied = |unreachable| {
+            let sockets = Some(SocketCounts { seen: 5, unreachable, ..SocketCounts::default() });
+            (REFUSE_SILENT.applied)(&InterventionCounters { sockets, ..InterventionCounters::default() })
+        };
+        assert_eq!(applied(3), Ok(3));
+        assert!(applied(0).is_err());
+    }
 
     #[test]
     fn an_address_is_silent_if_it_was_asked_and_never_answered() {
@@ -102,6 +115,6 @@ mod tests {
             ],
             ..Recording::default()
         };
-        assert_eq!(silent(&recording).into_iter().collect::<Vec<_>>(), ["::1/80"]);
+        assert_eq!(silent(&recording).into_iter().collect::<Vec<_>>(), ["[::1]:80".parse().expect("an address")]);
     }
 }

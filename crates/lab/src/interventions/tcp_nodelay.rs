@@ -12,9 +12,9 @@ intervention! {
     ///
     /// ## What it reaches
     /// Every program in the subject's cgroup, whatever language it is written in; the program itself is not touched and
-    /// makes the same calls as before. Connections that existed before the program are not reached (a running program's
-    /// sockets are set through `pidfd_getfd`), and a program that clears the option afterwards gets it cleared. If no
-    /// BPF program can be attached to a cgroup, the shim `nodelay` does the same for programs that use libc.
+    /// makes the same calls as before. A call that clears the option succeeds and does nothing. Connections that existed
+    /// before the program are not reached (a running program's sockets are set through `pidfd_getfd`). If no BPF program
+    /// can be attached to a cgroup, the shim `nodelay` does the same for programs that use libc.
     ///
     /// ## How we know it took effect
     /// The BPF program on the sockets counts the connections it saw and those on which the kernel accepted the option.
@@ -59,19 +59,19 @@ mod tests {
     use crate::Treatment;
     use crate::intervention_counters::SocketCounts;
     use crate::interventions::tests::request;
-    use crate::treatment::Sockets;
+    use crate::treatment::SocketOptions;
 
     #[test]
     fn it_sets_the_option_and_leaves_acknowledgements_alone() {
         let mut treatment = Treatment::default();
         (TCP_NODELAY.treat)(&request(&crate::World::default()), &mut treatment).expect("always possible");
-        assert_eq!(treatment.sockets, Some(Sockets { nodelay: true, delayed_ack_cap: None }));
+        assert_eq!(treatment.sockets, Some(SocketOptions { nodelay: true, ..SocketOptions::default() }));
     }
 
     #[test]
     fn it_took_effect_where_the_kernel_took_the_option_and_not_where_it_refused() {
         let applied = |seen, nodelay, refused| {
-            let sockets = Some(SocketCounts { seen, nodelay, capped: 0, refused });
+            let sockets = Some(SocketCounts { seen, nodelay, refused, ..SocketCounts::default() });
             (TCP_NODELAY.applied)(&InterventionCounters { sockets, ..InterventionCounters::default() })
         };
         assert_eq!(applied(3, 3, 0), Ok(3));

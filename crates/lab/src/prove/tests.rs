@@ -73,7 +73,7 @@ fn made(milliseconds: f64, turn: u32) -> Outcome {
         answered_bytes: 5_000,
         ..Trial::default()
     };
-    let sockets = Some(SocketCounts { seen: 1, nodelay: 1, capped: 1, refused: 0 });
+    let sockets = Some(SocketCounts { seen: 1, nodelay: 1, capped: 1, ..SocketCounts::default() });
     let counters = InterventionCounters { sockets, ..InterventionCounters::default() };
     Outcome {
         row,

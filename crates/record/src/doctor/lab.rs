@@ -4,7 +4,7 @@ use super::{Check, check, first_words, refused};
 use crate::error::RecordError;
 use crate::meter::Meter;
 use crate::program::{self, Input, Mount, ParentDeathSignal, Program};
-use crate::socket_program::SocketProgram;
+use crate::socket_program::{SocketOptions, SocketProgram};
 use broker::{MakeGroup, RemoveGroup};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use std::fs;
@@ -60,7 +60,7 @@ fn cgroup(group: Result<&Group, &String>) -> Check {
 
 fn sockets(group: Result<&Group, &String>) -> Check {
     let attached = group.map_err(|_| "needs a cgroup v2".to_string()).and_then(|group| {
-        let program = SocketProgram::attach(&group.0, false, None);
+        let program = SocketProgram::attach(&group.0, &SocketOptions::default());
         program.map(drop).map_err(|error| first_words(&error.to_string()))
     });
     let result = attached.map(|()| "TCP_NODELAY and delayed ACKs can be set from outside".to_string());

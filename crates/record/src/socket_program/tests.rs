@@ -64,9 +64,18 @@ impl Drop for Group {
 
 /// Runs the script, in the group where there is one, and lets it connect after `meanwhile`. What it printed.
 fn milliseconds(group: Option<&Group>, meanwhile: impl FnOnce() -> Option<SocketProgram>) -> (f64, SocketCounts) {
+    let (printed, counts) = run(SCRIPT, group, meanwhile);
+    (printed.parse().expect("a number"), counts)
+}
+
+fn run(
+    script: &str,
+    group: Option<&Group>,
+    meanwhile: impl FnOnce() -> Option<SocketProgram>,
+) -> (String, SocketCounts) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = Program {
-        arguments: ["python3", "-c", SCRIPT].map(ToString::to_string).to_vec(),
+        arguments: ["python3", "-c", script].map(ToString::to_string).to_vec(),
         environment: vec![("PATH".into(), Some("/usr/bin:/bin".into()))],
         folder: Some(folder.path().into()),
         output: Output::File(folder.path().join("printed")),
@@ -91,11 +100,13 @@ fn milliseconds(group: Option<&Group>, meanwhile: impl FnOnce() -> Option<Socket
     std::fs::write(folder.path().join("go"), "").expect("written");
     wait_until(&mut || running.poll().expect("a status").is_some());
     let printed = std::fs::read_to_string(folder.path().join("printed")).expect("printed");
-    (printed.trim().parse().expect("a number"), program.map(|program| program.counts()).unwrap_or_default())
+    (printed.trim().to_string(), program.map(|program| program.counts()).unwrap_or_default())
 }
 
 fn attach(group: &Group, nodelay: bool, cap: Option<u64>) -> SocketProgram {
-    SocketProgram::attach(&group.0, nodelay, cap.map(Duration::from_millis)).expect("attached")
+    let delayed_ack_cap = cap.map(Duration::from_millis);
+    let options = SocketOptions { nodelay, delayed_ack_cap, ..SocketOptions::default() };
+    SocketProgram::attach(&group.0, &options).expect("attached")
 }
 
 #[test]
@@ -114,6 +125,20 @@ fn without_delay_nothing_is_held_also_where_the_listener_is_older() {
     assert_eq!(counts, SocketCounts { seen: 2, nodelay: 2, ..SocketCounts::default() });
     let (took, _) = milliseconds(Some(&group), || None);
     assert!(took > 35.0, "it is gone when it is dropped: {took} ms");
+}
+
+#[test]
+fn a_program_that_turns_nagles_algorithm_on_again_does_not_have_the_last_word() {
+    let Some(group) = Group::new("overruled") else { return };
+    let clears = "server, _ = listener.accept()\nfor one in client, server: \
+                  one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)";
+    let script = SCRIPT.replace("server, _ = listener.accept()", clears);
+    assert_ne!(script, SCRIPT);
+    let (took, counts) = run(&script, Some(&group), || Some(attach(&group, true, None)));
+    assert!(took.parse::<f64>().expect("a number") < 10.0, "{took} ms");
+    assert_eq!(counts, SocketCounts { seen: 2, nodelay: 2, kept: 2, ..SocketCounts::default() });
+    let (took, _) = run(&script, Some(&group), || Some(attach(&group, false, None)));
+    assert!(took.parse::<f64>().expect("a number") > 35.0, "inert, nothing is kept: {took} ms");
 }
 
 #[test]
@@ -152,8 +177,35 @@ fn a_folder_that_is_no_group_is_refused() {
     if !testing::is_root() {
         return;
     }
-    let refused = SocketProgram::attach(Path::new("/tmp"), false, None).err().expect("refused");
+    let refused = SocketProgram::attach(Path::new("/tmp"), &SocketOptions::default()).err().expect("refused");
     assert!(refused.to_string().contains("on_socket"), "{refused}");
-    let missing = SocketProgram::attach(Path::new("/no/such/group"), false, None).err().expect("refused");
+    let missing = SocketProgram::attach(Path::new("/no/such/group"), &SocketOptions::default()).err().expect("refused");
     assert!(missing.to_string().starts_with("opening /no/such/group: No such file"));
+}
+
+/// Connects to port 9 in several ways and prints what comes of each.
+const CONNECTS: &str = "
+import errno, os, socket, time
+open('listening', 'w').close()
+while not os.path.exists('go'):
+    time.sleep(0.005)
+def connect(family, kind, address):
+    with socket.socket(family, kind) as one:
+        return errno.errorcode.get(one.connect_ex(address), '0')
+print(connect(socket.AF_INET, socket.SOCK_STREAM, ('127.0.0.1', 9)), connect(socket.AF_INET6, socket.SOCK_STREAM, ('::1', 9)),
+      connect(socket.AF_INET6, socket.SOCK_STREAM, ('::ffff:127.0.0.1', 9)), connect(socket.AF_INET, socket.SOCK_STREAM, ('127.0.0.1', 10)),
+      connect(socket.AF_INET, socket.SOCK_DGRAM, ('127.0.0.1', 9)))
+";
+
+#[test]
+fn connects_to_addresses_that_are_made_unreachable_fail_at_once_and_others_do_not() {
+    let Some(group) = Group::new("unreachable") else { return };
+    let unreachable = ["127.0.0.1:9", "[::1]:9"].map(|address| address.parse().expect("an address"));
+    let options = SocketOptions { unreachable: unreachable.into(), ..SocketOptions::default() };
+    let attach = || Some(SocketProgram::attach(&group.0, &options).expect("attached"));
+    let (printed, counts) = run(CONNECTS, Some(&group), attach);
+    assert_eq!(printed, "ENETUNREACH ENETUNREACH ENETUNREACH ECONNREFUSED 0");
+    assert_eq!(counts.unreachable, 3);
+    let (printed, _) = run(CONNECTS, Some(&group), || None);
+    assert!(!printed.contains("ENETUNREACH"), "it is gone when it is dropped: {printed}");
 }

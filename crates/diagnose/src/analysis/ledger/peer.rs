@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::room::Room;
 use super::walk::{Charge, Walker, on_processor, overlay};
-use crate::analysis::ender::{self, is_nap};
+use crate::analysis::ender;
 use crate::connections::End;
 use crate::search::not_after;
 use crate::syscall;
@@ -177,7 +177,7 @@ fn takes(number: u16) -> bool {
 /// Whether a blocked call is one that the request's arrival ends. A poll that timed out was not for this request, which was there:
 /// its connection was not among those that it asked for.
 fn waits_for_requests(call: &Call, connection: u32) -> bool {
-    (syscall::is_poll(call.number) && !is_nap(call) && call.result != 0)
+    (syscall::is_poll(call.number) && !syscall::is_nap(call) && call.result != 0)
         || syscall::is_accept(call.number)
         || (call.connection == connection && syscall::is_read(call.number))
 }

@@ -7,7 +7,6 @@ mod captured;
 
 use super::account::{Account, Object, Phase};
 use crate::analysis::Analysis;
-use crate::analysis::ender::is_nap;
 use crate::analysis::ready;
 use crate::connections::End;
 use crate::exchange::Exchange;
@@ -324,7 +323,7 @@ pub(super) fn on_processor(end: End, pid: u32, call: Option<&Call>) -> Account {
 /// What a blocked call is about; for one that waits for any of several descriptors, the server that then answered.
 pub(crate) fn object(analysis: &Analysis, row: usize) -> Object {
     let call = analysis.call(row);
-    if is_nap(call) {
+    if syscall::is_nap(call) {
         return Object::TimeOut;
     }
     if syscall::is_poll(call.number) {

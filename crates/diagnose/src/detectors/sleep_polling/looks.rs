@@ -1,7 +1,6 @@
 //! A thread that looks into a socket, finds nothing, sleeps, and looks again, instead of waiting in the kernel: what comes
 //! meanwhile waits until the sleep is over.
 
-use crate::analysis::ender::is_nap;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Found, costly_call, median, rows};
 use crate::images;
@@ -34,7 +33,7 @@ fn of_thread(analysis: &Analysis, calls: std::ops::Range<usize>) -> Vec<Overslep
     let (mut empty, mut slept): (Option<(u16, i32)>, Option<usize>) = (None, None);
     for row in calls {
         let call = analysis.call(row);
-        let is_sleep = (syscall::is_sleep(call.number) || is_nap(call)) && call.blocked.0 > 0;
+        let is_sleep = syscall::sleeps(call) && call.blocked.0 > 0;
         match look(call) {
             _ if is_sleep => slept = Some(row).filter(|_| empty.is_some()),
             Some(Look::Empty) => (empty, slept) = (Some((call.number, call.fd)), None),
@@ -59,7 +58,7 @@ enum Look {
 /// given. An event loop's own `epoll_wait` also looks between what it runs, and some runtimes have a thread that looks after it.
 fn look(call: &Call) -> Option<Look> {
     let takes = syscall::is_read(call.number) && call.connection != 0 || syscall::is_accept(call.number);
-    let asks = syscall::is_given_descriptors(call.number) && !is_nap(call);
+    let asks = syscall::is_given_descriptors(call.number) && !syscall::is_nap(call);
     match call.result {
         _ if call.blocked.0 > 0 => None,
         syscall::EAGAIN if takes => Some(Look::Empty),

@@ -71,6 +71,20 @@ fn requests_that_wait_for_a_worker_that_sleeps_and_looks_are_found() {
     assert!(finding.cost.share_of_wall > 0.7 && finding.place[0].line == 7, "{finding:#?}");
 }
 
+#[test]
+fn a_worker_that_sleeps_in_a_wait_for_no_descriptors_is_found_and_one_that_waits_for_some_is_not() {
+    const SELECT: u16 = 23;
+    let found = |reads: u64| {
+        let mut recording = handed_to_a_worker(3, |_| {}).end();
+        for call in recording.calls.iter_mut().filter(|call| call.number == NANOSLEEP) {
+            (call.number, call.argument_1, call.result) = (SELECT, reads, 0);
+        }
+        names(&recording).contains(&"sleep-polling".to_string())
+    };
+    assert!(found(0));
+    assert!(!found(0x7ffe_0000), "it waits for something");
+}
+
 /// Rounds in which a client asks on two connections at once. A thread answers the first after 3 ms, and another one the second,
 /// after it has slept so often for 3 ms.
 fn asked_on_two(sleeps: u64) -> Vec<String> {
