@@ -7,6 +7,7 @@
 #include "own.h"
 #include "sockets.h"
 #include "tls-library.h"
+#include <netinet/tcp.h>
 
 /* A full record, and what of it is small: a longer piece carries its own costs. */
 #define RECORD 16384
@@ -63,6 +64,18 @@ static int write_held(struct slot *slot)
 	return written;
 }
 
+/* Has the kernel send what it holds of a socket's: a short segment at the end of a record that would not be there without us must not
+ * wait for the peer to acknowledge the one before. */
+static void push(int fd)
+{
+	int on = 1, is = 1;
+	unsigned length = sizeof(is);
+	if (!is_tcp(fd) || raw_call(SYS_getsockopt, fd, IPPROTO_TCP, TCP_NODELAY, (long)&is, (long)&length, 0) || is)
+		return;
+	raw_call(SYS_setsockopt, fd, IPPROTO_TCP, TCP_NODELAY, (long)&on, sizeof(on), 0);
+	raw_call(SYS_setsockopt, fd, IPPROTO_TCP, TCP_NODELAY, (long)&is, sizeof(is), 0);
+}
+
 /* Writes all that is held: waits for room, for a second at most. What then remains is written with the next. */
 static void write_all(struct slot *slot)
 {
@@ -79,6 +92,7 @@ static void write_all(struct slot *slot)
 		}
 		await_events(library_SSL_get_wfd(slot->connection), why == WANT_WRITE ? POLLOUT : POLLIN, 10);
 	}
+	push(library_SSL_get_wfd(slot->connection));
 	errno = kept;
 }
 

@@ -25,6 +25,8 @@ const LEAST_PAIRS: usize = 4;
 const CONFIDENCE: f64 = 0.95;
 /// A gain of less than this share of the time suspected is not the gain that was suspected.
 const REFUTED_SHARE: f64 = 0.1;
+/// What takes so many times as long was made slower, and not left as it was.
+const SLOWER: f64 = 1.05;
 /// So many runs to the program's end tell whether it still does its work: one with the cure, and those that it is compared with.
 const WHOLE_RUNS: u64 = 4;
 /// Puts into an answer what the trials say of it.
@@ -237,7 +239,8 @@ impl Judge<'_> {
         };
         let overruled_by = interventions::find(&attempt.intervention).map_or("", |one| one.overruled_by);
         let is_overruled = status == Status::Refuted && !overruled_by.is_empty();
-        let status = if is_overruled { Status::Undecided } else { status };
+        let has_side_effect = is_cure && status == Status::Refuted && ratio.as_ref().is_some_and(is_slower);
+        let status = if is_overruled || has_side_effect { Status::Undecided } else { status };
         let sound = own.filter(is_sound).count();
         let has_gained = ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
         // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
@@ -245,6 +248,7 @@ impl Judge<'_> {
             _ if ratio.is_none() && applied && problem.is_none() => self.too_few(pairs.len()),
             _ if ratio.is_none() || !applied => problem.unwrap_or_default(),
             _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
+            _ if has_side_effect => SIDE_EFFECT.to_string(),
             _ if is_overruled => format!("it could not be seen to take effect: {overruled_by}"),
             Work::Other if !is_same_work => problem.unwrap_or_default(),
             Work::NotCompared if !is_same_work && has_gained => self.not_compared(is_unsettled, was_cut),
@@ -352,6 +356,14 @@ pub fn status(ratio: &Ratio) -> Status {
         Decision::Differs if ratio.low > 1.0 && ratio.ratio >= LEAST_GAIN => Status::Confirmed,
         _ => Status::Undecided,
     }
+}
+
+/// Why what makes a program slower refutes nothing: what takes a cause away and saves nothing leaves the time as it was.
+pub const SIDE_EFFECT: &str = "it makes the program slower by itself, which hides what it would save";
+
+/// Whether a program was made slower, and not left as it was.
+pub fn is_slower(ratio: &Ratio) -> bool {
+    ratio.high < 1.0 / SLOWER
 }
 
 /// Whether an interval that is too wide to exclude every gain excludes at least the one that was suspected.

@@ -110,7 +110,7 @@ fn expect_turns_and_the_wait(answer: &Answer) {
     assert_eq!(names(answer), ["lock-convoy"], "{:#?}", answer.findings);
     assert!(answer.findings[0].title.contains("which deals with one at a time"), "{:#?}", answer.findings);
     assert!(answer.findings[0].cost.share_of_wall > 0.5, "{:#?}", answer.findings);
-    let heaviest = answer.leading_account().unwrap_or_else(|| panic!("{:#?}", answer.heaviest));
+    let heaviest = answer.heaviest.as_ref().expect("something is waited for");
     let Account::Blocked { wait, .. } = &heaviest.account else { panic!("{heaviest:#?}") };
     assert!(matches!(wait, Wait::Events | Wait::Lock), "{heaviest:#?}");
 }

@@ -3,7 +3,7 @@
 use super::{Found, common_caller, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use case::Nanos;
-use case::tables::Sample;
+use case::tables::{Sample, content};
 use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
@@ -11,11 +11,12 @@ detector! {
     ///
     /// ## What it is
     /// A program creates a new TLS context (SSL_CTX, credentials) for each request. That looks up every algorithm and
-    /// allocates its tables: with OpenSSL 3 it takes milliseconds, before any certificate is loaded.
+    /// allocates its tables: with OpenSSL 3 it takes milliseconds, before any certificate is loaded. Certificates that the
+    /// program keeps in memory (Node.js: `ca`) are parsed anew for each.
     ///
     /// ## Evidence
-    /// CPU samples under the function that creates a context, between the handshakes of one process, three times or
-    /// more.
+    /// CPU samples under the function that creates a context, or one that parses trusted certificates for it, between the
+    /// handshakes of one process, three times or more.
     ///
     /// ## What proves it
     /// Returning the same context for the same settings: the time under that function goes away.
@@ -24,8 +25,7 @@ detector! {
     /// Create one context at start-up and share it among all connections.
     ///
     /// ## Not to be confused with
-    /// ca-bundle-per-context (loading the trusted certificates into the context, which is counted there); the handshake
-    /// itself.
+    /// ca-bundle-per-context (reading the trusted certificates from files, which is counted there); the handshake itself.
     "P09" "context-per-request"
 }
 
@@ -37,6 +37,17 @@ const MAKERS: [&str; 6] = [
     "wolfSSL_CTX_new",
     "s2n_config_new",
     "SSL_NewContext",
+];
+
+/// What the functions are called that parse trusted certificates; those of a peer come in another form.
+const FILLERS: [&str; 7] = [
+    "d2i_X509_AUX",
+    "PEM_read_bio_X509",
+    "PEM_X509_INFO_read_bio",
+    "SSL_CTX_load_verify",
+    "X509_load_cert",
+    "gnutls_certificate_set_x509_trust",
+    "mbedtls_x509_crt_parse",
 ];
 
 /// Made before one handshake is once; before three it is a habit.
@@ -56,13 +67,31 @@ fn makes(function: &str) -> bool {
     MAKERS.iter().any(|maker| function.starts_with(maker))
 }
 
+/// Whether a function makes a context or parses certificates for it.
+fn makes_or_fills(function: &str) -> bool {
+    makes(function) || FILLERS.iter().any(|filler| function.starts_with(filler))
+}
+
+/// The processes that read certificates from the same file again and again: what they parse is charged there.
+fn reading(analysis: &Analysis) -> BTreeSet<u32> {
+    let mut read: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for call in analysis.recording.calls.iter().filter(|call| call.content == content::PEM) {
+        *read.entry((call.pid, call.path)).or_default() += 1;
+    }
+    read.into_iter().filter(|(_, times)| *times >= HABIT).map(|((pid, _), _)| pid).collect()
+}
+
 fn detect(analysis: &Analysis) -> Option<Found> {
     let handshakes = handshakes(analysis);
-    let mut making: BTreeMap<u32, bool> = BTreeMap::new();
+    let reading = reading(analysis);
+    let mut making: BTreeMap<(bool, u32), bool> = BTreeMap::new();
     let mut by_process: BTreeMap<u32, Making> = BTreeMap::new();
     for (row, sample) in analysis.recording.samples.iter().enumerate() {
         let Some(times) = handshakes.get(&sample.pid) else { continue };
-        let makes_one = making.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, makes));
+        let reads = reading.contains(&sample.pid);
+        let accepts: fn(&str) -> bool = if reads { makes } else { makes_or_fills };
+        let makes_one =
+            making.entry((reads, sample.stack)).or_insert_with(|| analysis.code.passes_through(sample.stack, accepts));
         if *makes_one {
             let process = by_process.entry(sample.pid).or_default();
             process.rows.push(row);
@@ -94,15 +123,17 @@ fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: u
     let cpu = samples.len() as u64 * period;
     let inside: u64 = explains.iter().map(|&(tid, start, end)| analysis.split(tid, start, end).0).sum();
     let saving = PotentialSaving { wall: inside.min(cpu), outside: cpu - inside.min(cpu), cpu, affected: made as u64 };
-    let place = common_caller(analysis, samples, makes);
+    let place = common_caller(analysis, samples, makes_or_fills);
     let in_words = place.in_words();
     let count = analysis.exchanges.len().max(1) as u64;
     Found {
         title: format!("A new TLS context for each request: {} of CPU each{in_words}", Nanos(cpu / count)),
         what: "A new TLS context is created for each request".to_string(),
         mechanism: vec![
-            format!("Between {handshakes} handshakes, samples caught a context being created {made} times."),
-            format!("Creating them took {} of CPU time ({} samples).", Nanos(cpu), samples.len()),
+            format!(
+                "Between {handshakes} handshakes, samples caught a context being created, or filled with certificates, {made} times."
+            ),
+            format!("That took {} of CPU time ({} samples).", Nanos(cpu), samples.len()),
         ],
         saving,
         place,
@@ -116,17 +147,24 @@ fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: u
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, US, request};
     use crate::tests::names;
+    use case::tables::content;
 
-    /// Ten requests with a handshake each; a context is made before each of them, or before the first only.
-    fn contexts(made: usize) -> Vec<String> {
+    const MAKES: [&str; 3] = ["libcrypto.so.3!EVP_CIPHER_fetch", "libssl.so.3!SSL_CTX_new_ex", "client!main"];
+    const FILLS: [&str; 3] = ["node!asn1_item_embed_d2i", "node!d2i_X509_AUX", "node!SetCACert"];
+
+    /// Ten requests with a handshake each; something is done before each of them, or before the first only.
+    fn contexts(does: [&str; 3], made: usize, reads: bool) -> Vec<String> {
         let mut fixture = Fixture::new();
-        fixture.stack(7, &["libcrypto.so.3!EVP_CIPHER_fetch", "libssl.so.3!SSL_CTX_new_ex", "client!main"]);
+        fixture.stack(7, &does);
         fixture.stack(8, &["client!render", "client!main"]);
         let mut idle = fixture.now;
         fixture.connect(1, CLIENT);
         for number in 0..10 {
+            if reads {
+                fixture.does(CLIENT, 10 * US, READ, |call| call.content = content::PEM);
+            }
             fixture.computes(CLIENT, 10 * MS, if number < made { 7 } else { 8 });
             let start = fixture.now;
             fixture.handshake(1, CLIENT, start, |row| row.resumed = number > 0);
@@ -137,11 +175,18 @@ mod tests {
 
     #[test]
     fn a_context_made_before_every_handshake_is_found() {
-        assert_eq!(contexts(10), ["context-per-request"]);
+        assert_eq!(contexts(MAKES, 10, false), ["context-per-request"]);
+        assert_eq!(contexts(FILLS, 10, false), ["context-per-request"]);
+    }
+
+    #[test]
+    fn certificates_that_are_read_from_files_are_not_counted_here() {
+        assert!(!contexts(FILLS, 10, true).contains(&"context-per-request".to_string()));
     }
 
     #[test]
     fn one_context_for_all_is_left_alone() {
-        assert_eq!(contexts(1), Vec::<String>::new());
+        assert_eq!(contexts(MAKES, 1, false), Vec::<String>::new());
+        assert_eq!(contexts(FILLS, 1, false), Vec::<String>::new());
     }
 }

@@ -108,6 +108,7 @@ pub fn is_settled(ratio: &Ratio) -> bool {
 fn status(ratio: &Ratio, finding: &Finding) -> Status {
     match verdict::status(ratio) {
         Status::Undecided if verdict::is_far_below(ratio, finding) => Status::Refuted,
+        Status::Refuted if verdict::is_slower(ratio) => Status::Undecided,
         Status::Confirmed if ratio.high < verdict::a_part_of(finding) => Status::Undecided,
         status => status,
     }

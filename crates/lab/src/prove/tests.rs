@@ -144,6 +144,18 @@ fn what_changes_nothing_is_refuted_and_not_left_open() {
 }
 
 #[test]
+fn what_makes_the_program_slower_by_itself_refutes_nothing() {
+    let turn = turns();
+    let mut answer = answer(vec![finding("P01", 0.95)]);
+    let arms = arms(&[("P01", "cure", Purpose::Cause), ("P01", "control", Purpose::Control)]);
+    proved(&mut answer, arms, &|arm| made(if arm == SHAM || arm == PLAIN { 26.0 } else { 47.0 }, turn()));
+    let found = &answer.findings[0];
+    assert_eq!((found.status, found.tried[0].status), (Status::Undecided, Status::Undecided));
+    assert_eq!(found.tried[0].problem, verdict::SIDE_EFFECT);
+    assert_eq!(found.tried[1].status, Status::Refuted, "a control that gains nothing did what it must");
+}
+
+#[test]
 fn what_the_program_may_have_overruled_unseen_refutes_nothing_and_proves_what_it_gains() {
     for (after, status) in [(44.0, Status::Undecided), (20.0, Status::Confirmed)] {
         let turn = turns();

@@ -157,12 +157,16 @@ fn row(tried: &Tried) -> Row<'_> {
 /// What takes this much longer was made worse, and not just left as it was.
 const WORSE: f64 = 1.05;
 
+fn is_worse(tried: &Tried) -> bool {
+    tried.ratio > 0.0 && tried.high < 1.0 / WORSE
+}
+
 /// What came of it. A control says what it did, as its success is to do nothing.
 fn word(tried: &Tried) -> &'static str {
     match (tried.status, tried.purpose) {
         (Status::Confirmed, Purpose::Control) => "not as expected",
         (Status::Confirmed, _) => "confirmed",
-        (Status::Refuted, _) if tried.high < 1.0 / WORSE => "made it worse",
+        (Status::Refuted | Status::Undecided, _) if is_worse(tried) => "made it worse",
         (Status::Refuted, _) => "did nothing",
         (Status::Undecided | Status::Suspected, _) => "undecided",
     }
