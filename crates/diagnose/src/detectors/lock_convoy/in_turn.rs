@@ -157,8 +157,8 @@ fn found(analysis: &Analysis, line: &Line, waited: u64) -> Found {
         what,
         mechanism: vec![
             format!(
-                "{} of {} requests had been read before the one before them was answered, up to {} waited at a time. Half of them \
-                 were answered {} after it or later, hardly any sooner; one that came alone took {}.",
+                "{} of {} requests had been read while another one was dealt with, up to {} waited at a time. Half of them were \
+                 answered {} or more after the previous one, hardly any sooner; one that came alone took {}.",
                 number::count(line.waited.len() as u64),
                 number::count(line.requests as u64),
                 line.most,
@@ -166,14 +166,14 @@ fn found(analysis: &Analysis, line: &Line, waited: u64) -> Found {
                 Nanos(line.alone),
             ),
             format!(
-                "Meanwhile {program} took {} of one CPU and asked nobody else. A lock of its language's (Go's sync.Mutex, asyncio.Lock), \
-                 a semaphore of one or a single worker lets one in at a time; where, only the program knows.",
+                "Meanwhile {program} took {} of one CPU and asked nobody else. A lock of its language (Go's sync.Mutex, asyncio.Lock), a \
+                 semaphore of one or a single worker lets one in at a time; which, only the program knows.",
                 Share(line.cpu)
             ),
         ],
         saving: PotentialSaving { wall: waited, affected: line.waited.len() as u64, ..PotentialSaving::default() },
-        remedy: "Do what is slow before or after holding the lock, use finer locks, or more workers. Go's profile of mutexes (pprof) \
-                 names the lock."
+        remedy: "Do what is slow before or after holding the lock, use finer locks, or more workers. Go's mutex profile (pprof) names the \
+                 lock."
             .to_string(),
         rows: rows("calls", line.answers.iter().copied()),
         ..Found::default()
