@@ -106,8 +106,9 @@ fn row_of(analysis: &Analysis, tid: u32, start: u64) -> Option<usize> {
     (row < calls.end).then_some(row)
 }
 
-/// How long requests took that came when none was in hand, nor had been answered for such a distance: a limit of the rate lets those
-/// pass at once.
+/// How long after a request the next answer left, where it came when none was in hand, nor had been answered for such a distance: a
+/// limit of the rate lets it pass at once. Of several that come together any may be the first. The requests are in order of their
+/// answers.
 fn alone(requests: &[InHand], distance: u64) -> Vec<u64> {
     let mut by_arrival: Vec<&InHand> = requests.iter().collect();
     by_arrival.sort_unstable_by_key(|one| one.from);
@@ -115,7 +116,8 @@ fn alone(requests: &[InHand], distance: u64) -> Vec<u64> {
     let mut alone = Vec::new();
     for one in by_arrival {
         if one.from >= free_from {
-            alone.push(one.to - one.from);
+            let first = requests.partition_point(|other| other.to < one.from);
+            alone.extend(requests.get(first).map(|answered| answered.to - one.from));
         }
         free_from = free_from.max(one.to + distance);
     }
