@@ -148,8 +148,8 @@ const WEAK: [&str; 4] =
     ["-XX:TieredStopAtLevel=0", "-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=2", "-XX:TieredStopAtLevel=3"];
 
 /// All that are known. Sources: the manuals of python(1), node(1), java(1), perlrun(1), ruby(1), mallopt(3), OPENSSL_ia32cap(3) and
-/// that of the GNU C library on tunables. What stands in an option's place says what the runtime does without it; Python keeps an
-/// `-X` that it does not know and heeds it not.
+/// that of the GNU C library on tunables. What stands in an option's place asks for what the runtime does anyway; Python ignores
+/// an `-X` that it does not know.
 pub const KNOWN: &[Switch] = &[
     runtime("PYTHONDEVMODE", Setting::On, "cpython", Does::Development),
     runtime("PYTHONTRACEMALLOC", Setting::On, "cpython", Does::Traces),

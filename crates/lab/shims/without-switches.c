@@ -80,6 +80,8 @@ static int exchange(char *option, int count, char **arguments)
 	enum { LETTER = 2 };
 	char *other = strchr(option, '>');
 	int is_done = 0;
+	if (!other)
+		return 0;
 	*other++ = 0;
 	for (int i = 1; i < count; i++) {
 		int is_apart = i > 1 && strlen(arguments[i - 1]) == LETTER && !strncmp(arguments[i - 1], option, LETTER) &&

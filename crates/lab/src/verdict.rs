@@ -25,8 +25,6 @@ const LEAST_PAIRS: usize = 4;
 const CONFIDENCE: f64 = 0.95;
 /// A gain of less than this share of the time suspected is not the gain that was suspected.
 const REFUTED_SHARE: f64 = 0.1;
-/// What takes so many times as long was made slower, and not left as it was.
-const SLOWER: f64 = 1.05;
 /// So many runs to the program's end tell whether it still does its work: one with the cure, and those that it is compared with.
 const WHOLE_RUNS: u64 = 4;
 /// Puts into an answer what the trials say of it.
@@ -359,11 +357,11 @@ pub fn status(ratio: &Ratio) -> Status {
 }
 
 /// Why what makes a program slower refutes nothing: what takes a cause away and saves nothing leaves the time as it was.
-pub const SIDE_EFFECT: &str = "it makes the program slower by itself, which hides what it would save";
+pub const SIDE_EFFECT: &str = "it makes the program slower itself, which hides whatever it saves";
 
 /// Whether a program was made slower, and not left as it was.
 pub fn is_slower(ratio: &Ratio) -> bool {
-    ratio.high < 1.0 / SLOWER
+    ratio.high < 1.0 / WORTH
 }
 
 /// Whether an interval that is too wide to exclude every gain excludes at least the one that was suspected.

@@ -10,7 +10,7 @@ intervention! {
     /// ## What it does
     /// Holds small pieces (up to 4,096 bytes) that a program hands to SSL_write until the thread that wrote them waits for
     /// something, or until they fill a record of 16 kB, and then has them encrypted and sent as one record. To the program,
-    /// each write succeeds at once.
+    /// each write succeeds at once. The end of what was held is pushed, so that Nagle's algorithm does not hold it.
     ///
     /// ## What it reaches
     /// Dynamically linked programs that use OpenSSL's libssl (1.1.1 or 3) over a socket. Not Go, Java, GnuTLS or other

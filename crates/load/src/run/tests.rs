@@ -32,9 +32,10 @@ fn at(port: u16, scheme: &str) -> Plan {
 #[test]
 fn a_closed_load_counts_what_the_server_has_answered() {
     let port = server(|stream| answering(stream, ANSWER));
-    let plan = Plan { connections: 3, threads: 2, ..at(port, "http") };
+    // Long enough on a busy machine as well.
+    let plan = Plan { connections: 3, threads: 2, duration: Duration::from_secs(1), ..at(port, "http") };
     let found = load(&plan);
-    assert!(found.answered >= 3 && found.failed == 0, "{found:?}");
+    assert!(found.answered > 100 && found.failed == 0, "{found:?}");
     assert_eq!((found.requests, found.opened), (found.answered, 3));
     assert_eq!(found.received_bytes, found.answered * ANSWER.len() as u64);
     assert_eq!(found.statuses.first().map(|one| (one.status, one.count)), Some((200, found.answered)));
@@ -127,9 +128,11 @@ fn an_echo_is_answered_and_a_wrong_one_is_named() {
         let mut bytes = [0; 5];
         while stream.read_exact(&mut bytes).is_ok() && stream.write_all(&bytes).is_ok() {}
     });
-    let echo = |port| load(&Plan { body: b"hello".to_vec(), pipeline: 3, ..at(port, "tcp") });
+    // Long enough on a busy machine as well.
+    let duration = Duration::from_secs(1);
+    let echo = |port| load(&Plan { body: b"hello".to_vec(), pipeline: 3, duration, ..at(port, "tcp") });
     let found = echo(right);
-    assert!(found.answered >= 3 && found.failed == 0, "{found:?}");
+    assert!(found.answered > 10 && found.failed == 0, "{found:?}");
     let wrong = echo(server(|stream| answering(stream, b"other")));
     assert_eq!(wrong.errors.first().map(|one| one.fault), Some(LoadFault::WrongEcho));
 }

@@ -11,6 +11,7 @@ use crate::detectors::{Found, median, rows};
 use crate::images;
 use crate::in_hand::{self, InHand};
 use crate::number;
+use crate::questions;
 use crate::spans;
 use crate::syscall;
 use crate::threads::call_end;
@@ -50,12 +51,18 @@ struct Line<'r> {
     answers: Vec<usize>,
 }
 
+impl Line<'_> {
+    fn waited(&self) -> u64 {
+        self.waited.iter().copied().fold(0, u64::saturating_add)
+    }
+}
+
 pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let processes = in_hand::by_process(analysis);
     let lines = processes.into_iter().filter_map(|(pid, requests)| of_process(analysis, pid, requests));
-    let line = lines.max_by_key(|line| line.waited.iter().sum::<u64>())?;
+    let line = lines.max_by_key(Line::waited)?;
     let (count, whole) = (analysis.exchanges.len(), analysis.exchange_wall());
-    let waited = line.waited.iter().sum::<u64>();
+    let waited = line.waited();
     let is_seldom = line.waited.len() < LEAST_REQUESTS.max(count / RARE);
     (!is_seldom && waited as f64 >= LEAST_SHARE_BLOCKED * whole as f64).then(|| found(analysis, &line, waited))
 }
@@ -119,7 +126,7 @@ fn alone(requests: &[InHand], distance: u64) -> Vec<u64> {
             let first = requests.partition_point(|other| other.to < one.from);
             alone.extend(requests.get(first).map(|answered| answered.to - one.from));
         }
-        free_from = free_from.max(one.to + distance);
+        free_from = free_from.max(one.to.saturating_add(distance));
     }
     alone
 }
@@ -129,9 +136,9 @@ fn asks_others(analysis: &Analysis, pid: u32, turns: &[(u64, u64)], whole: u64) 
     let slots = (0..analysis.connections.all().len()).filter(|&slot| {
         analysis.connections.all()[slot].end == Some(End::Client) && analysis.connections.row(slot).pid == pid
     });
-    let asked = slots.flat_map(|slot| crate::questions::of_connection(analysis, slot));
+    let asked = slots.flat_map(|slot| questions::of_connection(analysis, slot));
     let asked = spans::merge(asked.map(|question| (question.start, question.end)).collect());
-    let meanwhile = asked.iter().map(|&(from, to)| spans::length(spans::within(turns, from, to))).sum::<u64>();
+    let meanwhile = spans::length(asked.iter().flat_map(|&(from, to)| spans::within(turns, from, to)));
     meanwhile as f64 > ASKING * whole as f64
 }
 

@@ -85,6 +85,23 @@ fn a_worker_that_sleeps_in_a_wait_for_no_descriptors_is_found_and_one_that_waits
     assert!(!found(0x7ffe_0000), "it waits for something");
 }
 
+#[test]
+fn a_worker_that_finds_something_after_each_sleep_polls_if_it_sleeps_again_and_again_while_idle() {
+    let found = |idle: usize| {
+        let takes = |fixture: &mut Fixture| {
+            fixture.does(WORKER, 5 * US, READ, |call| (call.pid, call.connection, call.result) = (SERVER, 1999, 10));
+        };
+        let mut fixture = handed_to_a_worker(1, takes);
+        for _ in 0..idle {
+            fixture.waits(WORKER, 3 * MS - 20 * US, NANOSLEEP, |call| (call.pid, call.script_stack) = (SERVER, 6));
+            fixture.now += 10 * US;
+        }
+        names(&fixture.end()).contains(&"sleep-polling".to_string())
+    };
+    assert!(found(8));
+    assert!(!found(0) && !found(3), "a pause for each thing that it deals with");
+}
+
 /// Rounds in which a client asks on two connections at once. A thread answers the first after 3 ms, and another one the second,
 /// after it has slept so often for 3 ms.
 fn asked_on_two(sleeps: u64) -> Vec<String> {
