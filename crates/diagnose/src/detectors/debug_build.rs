@@ -317,7 +317,7 @@ fn translated(analysis: &Analysis) -> Option<Found> {
         processes.filter_map(|process| Some((process.pid, translator(&process.executable)?))).collect();
     let samples = || analysis.recording.samples.iter().filter(|sample| translators.contains_key(&sample.pid));
     let (first, all) = (samples().next()?, samples().count());
-    let (count, period) = (analysis.exchanges.len() as u64, analysis.sample_period());
+    let (count, period) = (analysis.exchanges.len().max(1) as u64, analysis.sample_period());
     let wall =
         (samples().filter(|sample| is_within(analysis, sample)).count() as u64 * period).min(analysis.exchange_wall());
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
