@@ -7,4 +7,4 @@ port=$(free_port)
 how=each
 if [ "$VARIANT" = fixed ]; then how=copy; fi
 watch --server "$PYTHON $CASEBOOK/fetches/server.py {server} $port $how" -- \
-    "$PYTHON" "$CASEBOOK/fetches/client.py" {server} "$port" "${REQUESTS:-400}"
+    "$PYTHON" "$CASEBOOK/ask.py" {server} "$port" /lines "${REQUESTS:-400}"

@@ -8,4 +8,4 @@ port=$(free_port)
 how=lines requests=150
 if [ "$VARIANT" = fixed ]; then how=buffer requests=600; fi
 watch --server "$PYTHON $CASEBOOK/records/server.py {server} $port $STATE/certificate.pem $STATE/key.pem $how" -- \
-    "$PYTHON" "$CASEBOOK/records/client.py" {server} "$port" "$STATE/certificate.pem" "${REQUESTS:-$requests}"
+    "$PYTHON" "$CASEBOOK/ask.py" {server} "$port" /report "${REQUESTS:-$requests}" "$STATE/certificate.pem"

@@ -2,7 +2,7 @@
 
 use crate::page::{Page, Shelf};
 use crate::story::{self, Story};
-use crate::{intervention, pathology};
+use crate::{coverage, intervention, pathology};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -26,6 +26,7 @@ pub fn pages(root: &Path) -> Result<Vec<Page>> {
     pages.extend(others(root, &stories)?);
     pages.extend(pathology::pages(&stories));
     pages.extend(intervention::pages());
+    pages.push(coverage::page(&stories));
     Ok(pages)
 }
 

@@ -1,5 +1,5 @@
 //! Tasks of the workspace that are no part of whyslow: `cargo run -p xtask -- docs FOLDER` builds the documentation's site
-//! into a folder, `cargo run -p xtask -- catalogue` prints the table of all ways of being slow (docs/catalogue.md), and
+//! into a folder, `cargo run -p xtask -- catalogue` prints the table of all ways of being slow, and
 //! `cargo run -p xtask -- cycles` fails where modules of a crate import each other in a circle.
 
 mod catalogue;

@@ -113,7 +113,7 @@ fn declared(name: &str, declaration: &toml::Table) -> Option<String> {
     let findings = findings.filter_map(|expected| Some(format!("`{}`", expected.get("finding")?.as_str()?)));
     let findings = findings.collect::<Vec<_>>().join(", ");
     Some(format!(
-        "# {name}\n\n{} {}\n\n    casebook/{name}/run.sh\n\n**Expect** {findings}: {}.\n",
+        "# {name}\n\n{} {}\n\n    casebook/run.sh {name}\n\n**Expect** {findings}: {}.\n",
         said("summary"),
         said("question"),
         said("answer"),

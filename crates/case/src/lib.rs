@@ -72,7 +72,7 @@ pub use live::{Switched, Thing, Window};
 pub use manifest::{Counted, Detail, Host, Manifest, SCHEMA, Source, Subject};
 pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
 pub use names::{NameKind, Names, Pseudonyms};
-pub use pathologies::{CATALOGUE, Pathology};
+pub use pathologies::Pathology;
 pub use recording::Recording;
 pub use redact::{redact_arguments, redact_target};
 pub use row::{Cell, Column, Row, Value};

@@ -1,37 +1,15 @@
 //! What an answer cannot say: pathologies that nothing looks for, and those that this recording does not show.
 
 use crate::analysis::Analysis;
+use crate::catalogue::catalogue;
 use crate::code::base_name;
 use crate::connections::End;
-use crate::detectors::ALL;
+use crate::detectors::{ALL, Detector, Needs};
 use crate::syscall;
+use case::Pathology;
 use case::facts::{Blind, NotLookedFor};
 use case::tables::{Location, Process, content, kind, transport};
-use case::{CATALOGUE, Pathology};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is told among what is also seen, without a detector.
-const TOLD: [&str; 1] = ["P30"];
-/// What is seen of a server only where its threads were recorded.
-const AT_THE_SERVER: &[&str] = &[
-    "P05", "P06", "P13", "P14", "P23", "P24", "P27", "P29", "P36", "P37", "P39", "P40", "P41", "P42", "P46", "P47",
-    "P50", "P51", "P52", "P53", "P54", "P55", "P57", "P58", "P59",
-];
-/// What is a matter of TCP connections.
-const OF_TCP: &[&str] = &[
-    "P01", "P02", "P03", "P04", "P07", "P08", "P14", "P15", "P17", "P19", "P20", "P23", "P24", "P25", "P27", "P28",
-    "P32", "P33", "P34", "P35", "P45", "P48", "P49", "P53", "P56",
-];
-/// What is seen in the requests and connections of TCP, and not in datagrams.
-const OF_REQUESTS: &[&str] = &["P07", "P17", "P19", "P28", "P33", "P34", "P35", "P45"];
-/// What takes one request at a time on a connection to be seen.
-const OF_SINGLE_STREAMS: &[&str] = &["P03", "P04", "P33", "P35"];
-/// What is read off the records of TLS.
-const OF_RECORDS: &[&str] = &["P04", "P08"];
-/// What is seen as calls that read, write or sync.
-const OF_CALLS: &[&str] = &["P03", "P04", "P39", "P42", "P46", "P55", "P56", "P58"];
-/// What is seen in CPU samples alone.
-const OF_SAMPLES: &[&str] = &["P09", "P12", "P13", "P16", "P36", "P37", "P40", "P50", "P51", "P54"];
 
 /// Interpreters by the beginning of their file's name, or of what was recognised in it, and the languages they run.
 const INTERPRETERS: [(&str, &str); 13] = [
@@ -53,32 +31,29 @@ const INTERPRETERS: [(&str, &str); 13] = [
 /// `setsockopt` of the option that hands TLS to the kernel: level SOL_TCP, option TCP_ULP (`linux/tcp.h`).
 const UPPER_LAYER: (u64, u64) = (6, 31);
 
+/// What is looked for in questions to name servers.
+const NAME_LOOKUP: &str = "name-lookup";
+
 /// Sockets of services that look names up for others.
 const NAME_SERVICES: [&str; 3] = ["nscd", "systemd/resolve", "avahi"];
 
-/// Whether anything looks for a pathology, by its identifier.
-pub fn is_looked_for(id: &str) -> bool {
-    TOLD.contains(&id) || ALL.iter().any(|detector| detector.page.id == id)
-}
-
 /// Everything that was not looked for, what nothing looks for first.
 pub fn not_looked_for(analysis: &Analysis) -> Vec<NotLookedFor> {
-    let without = CATALOGUE.iter().filter(|(id, _)| !is_looked_for(id));
-    let without = without.map(|(id, _)| *id).collect::<Vec<_>>();
-    let mut all = vec![of(Blind::NoDetector, &without)];
+    let without = catalogue().into_iter().filter(|known| !known.is_looked_for);
+    let without = without.map(|known| pathology(known.id, known.name)).collect();
+    let mut all = vec![NotLookedFor { why: Blind::NoDetector, pathologies: without }];
     if analysis.is_capture() {
-        let hidden = ALL.iter().filter(|detector| !detector.on_the_wire).map(|detector| detector.page.id);
-        all.push(of(Blind::WireOnly, &hidden.collect::<Vec<_>>()));
+        all.push(hidden(Blind::WireOnly, |detector| !detector.on_the_wire));
         all.extend(protocols(analysis));
         all.extend(lost(analysis));
         return all;
     }
     all.extend(ends(analysis));
     all.extend(protocols(analysis));
-    all.extend(lookups_elsewhere(analysis).then(|| of(Blind::LookupElsewhere, &["P31"])));
-    all.extend(languages(analysis).into_iter().map(|language| of(Blind::NoScriptLines { language }, &[])));
+    all.extend(lookups_elsewhere(analysis).then(|| hidden(Blind::LookupElsewhere, |one| one.page.name == NAME_LOOKUP)));
+    all.extend(languages(analysis).into_iter().map(|language| by_itself(Blind::NoScriptLines { language })));
     let has_no_samples = analysis.recording.manifest.sampling_hertz == 0 && analysis.recording.samples.is_empty();
-    all.extend(has_no_samples.then(|| of(Blind::NoSamples, OF_SAMPLES)));
+    all.extend(has_no_samples.then(|| lacking(Blind::NoSamples, Needs::Samples)));
     all.extend(lost(analysis));
     all
 }
@@ -90,11 +65,29 @@ fn lost(analysis: &Analysis) -> Vec<NotLookedFor> {
         *lost.entry(&loss.table).or_default() += loss.count;
     }
     let lost = lost.into_iter().filter(|(_, rows)| *rows > 0);
-    lost.map(|(table, rows)| of(Blind::Lost { table: table.to_string(), rows }, &[])).collect()
+    lost.map(|(table, rows)| by_itself(Blind::Lost { table: table.to_string(), rows })).collect()
 }
 
-fn of(why: Blind, ids: &[&str]) -> NotLookedFor {
-    NotLookedFor { why, pathologies: ids.iter().filter_map(|id| Pathology::of(id)).collect() }
+/// A reason that hides no pathology as a whole.
+fn by_itself(why: Blind) -> NotLookedFor {
+    NotLookedFor { why, pathologies: Vec::new() }
+}
+
+/// A reason, and what needs what is not there.
+fn lacking(why: Blind, needs: Needs) -> NotLookedFor {
+    hidden(why, |detector| detector.needs.contains(&needs))
+}
+
+/// A reason, and the pathologies whose detectors it hides, in the order of their identifiers.
+fn hidden(why: Blind, is_hidden: impl Fn(&Detector) -> bool) -> NotLookedFor {
+    let hidden = ALL.iter().filter(|detector| is_hidden(detector));
+    let mut pathologies: Vec<_> = hidden.map(|one| pathology(one.page.id, one.page.name)).collect();
+    pathologies.sort();
+    NotLookedFor { why, pathologies }
+}
+
+fn pathology(id: &str, name: &str) -> Pathology {
+    Pathology { id: id.to_string(), name: name.to_string() }
 }
 
 /// Ends and transports that are not there to look at.
@@ -109,17 +102,17 @@ fn ends(analysis: &Analysis) -> Vec<NotLookedFor> {
     };
     let mut found = Vec::new();
     if analysis.exchanges.iter().any(asks_alone) {
-        found.push(of(Blind::ServerNotRecorded, AT_THE_SERVER));
+        found.push(lacking(Blind::ServerNotRecorded, Needs::Server));
     }
     if transports(transport::TCP) == 0 {
-        found.push(of(Blind::NoTcp, OF_TCP));
+        found.push(lacking(Blind::NoTcp, Needs::Tcp));
     }
     // Questions to a name server are read as such; anything else over UDP is not.
     let is_dns = |slot: usize| analysis.connections.row(slot).remote_port == 53;
     let is_udp = |slot: usize| analysis.connections.row(slot).transport == transport::UDP;
     let sockets = rows().filter(|(slot, _)| is_udp(*slot) && moved(*slot) && !is_dns(*slot)).count() as u64;
     if sockets > 0 {
-        found.push(of(Blind::Udp { sockets }, OF_REQUESTS));
+        found.push(lacking(Blind::Udp { sockets }, Needs::Requests));
     }
     found
 }
@@ -145,13 +138,13 @@ fn protocols(analysis: &Analysis) -> Vec<NotLookedFor> {
     }
     let mut found = Vec::new();
     if !multiplexed.is_empty() {
-        found.push(of(Blind::Http2Streams { connections: multiplexed.len() as u64 }, OF_SINGLE_STREAMS));
+        found.push(lacking(Blind::Http2Streams { connections: multiplexed.len() as u64 }, Needs::SingleStreams));
     }
     if !kernel_tls.is_empty() {
-        found.push(of(Blind::KernelTls { sockets: kernel_tls.len() as u64 }, OF_RECORDS));
+        found.push(lacking(Blind::KernelTls { sockets: kernel_tls.len() as u64 }, Needs::TlsRecords));
     }
     if queued > 0 {
-        found.push(of(Blind::AsynchronousIo { calls: queued }, OF_CALLS));
+        found.push(lacking(Blind::AsynchronousIo { calls: queued }, Needs::Calls));
     }
     found
 }
@@ -230,10 +223,6 @@ mod tests {
         assert_eq!(first.why, Blind::NoDetector);
         let has = |id: &str| first.pathologies.iter().any(|one| one.id == id);
         assert!(has("P43") && !has("P01") && !has("P51"), "{first:?}");
-        for detector in crate::detectors::ALL {
-            let known = case::CATALOGUE.iter().find(|(id, _)| *id == detector.page.id);
-            assert_eq!(known.map(|(_, name)| *name), Some(detector.page.name));
-        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod ca_path_layout;
 mod chain_over_initial_window;
 mod client_per_request;
 mod close_wait_framing;
+mod compiled_per_request;
 mod compression_level;
 mod connection_churn;
 mod context_per_request;
@@ -95,8 +96,31 @@ pub struct Detector {
     pub follows_from: &'static [&'static str],
     /// Whether packets on a wire are enough for it, without anything of processes.
     pub on_the_wire: bool,
+    /// What a recording must show for it to be seen, or to be seen in full.
+    pub needs: &'static [Needs],
+    /// Why nothing outside can switch it off, in a sentence; empty where something can.
+    pub not_switched: &'static str,
     /// What it saw held back for want of a full segment. With it a swept size can be tied to the size of segments.
     pub held: Option<fn(&Analysis) -> HeldLengths>,
+}
+
+/// What a recording may not show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// The server's threads.
+    Server,
+    /// TCP connections.
+    Tcp,
+    /// Requests over TCP: nothing of it is seen in datagrams.
+    Requests,
+    /// One request at a time on a connection.
+    SingleStreams,
+    /// The records of TLS, as they are written and read.
+    TlsRecords,
+    /// Calls that read, write or sync.
+    Calls,
+    /// CPU samples: they alone show it.
+    Samples,
 }
 
 /// How often bytes of a length were held back on connections with segments of a size: by length and by size (MSS).
@@ -112,6 +136,8 @@ impl Detector {
             is_general: false,
             follows_from: &[],
             on_the_wire: false,
+            needs: &[],
+            not_switched: "",
             held: None,
         }
     }
@@ -146,12 +172,16 @@ pub struct Found {
 macro_rules! detector {
     ($(#[doc = $doc:literal])+ $id:literal $name:literal $(, $field:ident: $value:expr)*) => {
         $(#[doc = $doc])+
-        pub const DETECTOR: $crate::detectors::Detector = $crate::detectors::Detector {
-            $($field: $value,)*
-            ..$crate::detectors::Detector::new(
-                $crate::detectors::Page { id: $id, name: $name, text: concat!($($doc, "\n"),+) },
-                detect,
-            )
+        pub const DETECTOR: $crate::detectors::Detector = {
+            #[allow(unused_imports)]
+            use $crate::detectors::Needs::*;
+            $crate::detectors::Detector {
+                $($field: $value,)*
+                ..$crate::detectors::Detector::new(
+                    $crate::detectors::Page { id: $id, name: $name, text: concat!($($doc, "\n"),+) },
+                    detect,
+                )
+            }
         };
     };
 }
@@ -201,6 +231,7 @@ pub const ALL: &[Detector] = &[
     process_per_request::DETECTOR,
     busy_spin::DETECTOR,
     poll_scan::DETECTOR,
+    compiled_per_request::DETECTOR,
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
     allocator_pressure::DETECTOR,

@@ -8,6 +8,7 @@ mod analysis;
 mod answer;
 mod blame;
 mod blind;
+mod catalogue;
 mod code;
 mod connections;
 mod contrast;
@@ -50,7 +51,7 @@ mod windows;
 
 pub use analysis::Analysis;
 pub use blame::{LibraryBlame, blame};
-pub use blind::is_looked_for;
+pub use catalogue::{Known, catalogue};
 pub use connections::End;
 pub use contrast::{Contrasts, contrast};
 pub use detectors::Page;

@@ -62,7 +62,7 @@ use case::tables::Call;
 use case::{Finding, Recording};
 
 pub use case::Purpose;
-pub use prediction::{NOT_SWITCHED, Prediction, WITHOUT_CONTROL};
+pub use prediction::{Prediction, WITHOUT_CONTROL};
 
 /// A change of the subject's world that removes (or scales) one cause and nothing else.
 pub struct Intervention {

@@ -2,7 +2,7 @@
 
 use case::Purpose;
 use diagnose::Page;
-use lab::interventions::{ALL, Intervention, NOT_SWITCHED, WITHOUT_CONTROL};
+use lab::interventions::{ALL, Intervention, WITHOUT_CONTROL};
 
 /// The casebook's table of stories: which one shows what.
 const CASEBOOK: &str = include_str!("../../../casebook/README.md");
@@ -48,9 +48,10 @@ fn pathology(page: &Page) -> String {
         Some(format!("{} {}{}", one.name, one.summary, why(prediction.purpose)))
     });
     let without = WITHOUT_CONTROL.iter().filter(|(pathology, _)| *pathology == page.id);
-    let switched = NOT_SWITCHED.iter().filter(|(pathology, _)| *pathology == page.id);
+    let reasons =
+        diagnose::catalogue().into_iter().filter(|known| known.id == page.id && !known.not_switched.is_empty());
     let tried = tried.chain(without.map(|(_, why)| format!("No control: {why}")));
-    let tried = tried.chain(switched.map(|(_, why)| format!("None: {why}")));
+    let tried = tried.chain(reasons.map(|known| format!("None: {}", known.not_switched)));
     let stories = stories(page.name).map(|story| format!("whyslow story run {story}"));
     format!("# {} ({})\n\n{body}\n", page.name, page.id)
         + &section("Interventions tried", tried)

@@ -34,7 +34,8 @@ detector! {
     /// One long collection, at the start as a rule; memory that is taken from the kernel and given back all the time, which is
     /// not looked for.
     "P37" "allocator-pressure",
-    kind: Kind::Observation
+    kind: Kind::Observation,
+    needs: &[Server, Samples]
 }
 
 /// A collector that takes less is what automatic memory costs.

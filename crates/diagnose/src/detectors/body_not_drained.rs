@@ -39,7 +39,9 @@ detector! {
     /// ## Not to be confused with
     /// connection-churn (answers are read, and the connection is closed all the same); retry-storm (no answer had begun);
     /// one long download that is broken off.
-    "P19" "body-not-drained"
+    "P19" "body-not-drained",
+    not_switched: "The program closes the connection: that is over, whoever reads the rest.",
+    needs: &[Tcp, Requests]
 }
 
 /// What is left unread counts from so many bytes: alerts, session tickets and HTTP/2's own frames are shorter, and nobody

@@ -37,7 +37,8 @@ detector! {
     /// An edge-triggered loop that reads until EAGAIN once per wake-up: it moves bytes each time. sleep-polling: it
     /// does wait, just too briefly. A thread that computes between two polls. A program that drives a device by ioctl:
     /// each of those calls does work, whatever it returns.
-    "P05" "busy-spin"
+    "P05" "busy-spin",
+    needs: &[Server]
 }
 
 /// Repetitions that make a spin: a loop that reads until EAGAIN, or starts many connections, has a few in a row.

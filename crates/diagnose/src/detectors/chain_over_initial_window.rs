@@ -27,7 +27,8 @@ detector! {
     /// ## Not to be confused with
     /// slow-key-type (the server computes), loss (the segment is sent again), the second round trip of TLS 1.2. Where the server
     /// was not recorded this is not looked for.
-    "P14" "chain-over-initial-window"
+    "P14" "chain-over-initial-window",
+    needs: &[Server, Tcp]
 }
 
 /// Fewer handshakes are chance.

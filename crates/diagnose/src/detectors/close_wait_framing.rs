@@ -33,7 +33,8 @@ detector! {
     /// ## Not to be confused with
     /// A connection that is kept for the next request and closed by the server in the meantime (nobody waits for that), though a
     /// thread of its own may watch it (client-per-request); an answer that comes in parts.
-    "P34" "close-wait-framing"
+    "P34" "close-wait-framing",
+    needs: &[Tcp, Requests]
 }
 
 /// Fewer waits are chance.

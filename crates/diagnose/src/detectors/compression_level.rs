@@ -34,7 +34,8 @@ detector! {
     /// Decompression, whose cost the sender's level hardly changes; a slow serializer in front of the compressor
     /// (hot-library); a slow network, where the higher level pays.
     "P40" "compression-level",
-    kind: Kind::Observation
+    kind: Kind::Observation,
+    needs: &[Server, Samples]
 }
 
 /// Below a fifth of the exchanges' time, without what held bytes add to it, a lower level, which leaves a part of the work, hardly shows.

@@ -40,7 +40,8 @@ detector! {
     "P07" "connection-churn",
     // Connections that a lost pool keeps open are opened anew for that reason, as are those that unread bytes made unfit.
     on_the_wire: true,
-    follows_from: &[client_per_request::DETECTOR.page.id, body_not_drained::DETECTOR.page.id]
+    follows_from: &[client_per_request::DETECTOR.page.id, body_not_drained::DETECTOR.page.id],
+    needs: &[Tcp, Requests]
 }
 
 /// From this share of the requests on, it is nearly every one that gets a connection of its own.

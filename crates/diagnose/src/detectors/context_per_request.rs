@@ -26,7 +26,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// ca-bundle-per-context (reading the trusted certificates from files, which is counted there); the handshake itself.
-    "P09" "context-per-request"
+    "P09" "context-per-request",
+    needs: &[Samples]
 }
 
 /// What libraries call the function that makes a context.

@@ -33,7 +33,8 @@ detector! {
     /// ## Not to be confused with
     /// nagle-delayed-ack (an ACK lets the bytes go, after 40 ms); a program that pulls the cork late (what it does
     /// meanwhile is what takes the time); a full window of the peer.
-    "P56" "corked-writes"
+    "P56" "corked-writes",
+    needs: &[Tcp, Calls]
 }
 
 /// Fewer stalls are chance.

@@ -36,7 +36,8 @@ detector! {
     /// ## Not to be confused with
     /// debug-build (the program itself was built to check or to count); allocator-pressure (a heap that is too small, by a
     /// variable as well).
-    "P54" "costly-switch"
+    "P54" "costly-switch",
+    needs: &[Server, Samples]
 }
 
 /// Below this share of the requests' time the program cannot gain much, whatever switch is taken out.

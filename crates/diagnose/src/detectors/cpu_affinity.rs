@@ -34,7 +34,8 @@ detector! {
     /// ## Not to be confused with
     /// cpu-quota-throttling (a limit on time, not on CPUs); a neighbour that keeps these CPUs (it is told, and not
     /// accused).
-    "P59" "cpu-affinity"
+    "P59" "cpu-affinity",
+    needs: &[Server]
 }
 
 /// The scheduler's turns between threads that need each other take less.

@@ -32,7 +32,8 @@ detector! {
     /// ## Not to be confused with
     /// Other programs on the same CPUs (waits of a few milliseconds, no throttling counted); a cgroup that was
     /// throttled while this program had nothing to run; a program that waits for something else.
-    "P29" "cpu-quota-throttling"
+    "P29" "cpu-quota-throttling",
+    needs: &[Server]
 }
 
 /// Fewer throttled periods are an incident, not a rate.

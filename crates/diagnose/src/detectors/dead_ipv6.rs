@@ -29,7 +29,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// name-lookup (no address is known yet); listen-backlog-overflow and loss (the address answers a later SYN).
-    "P32" "dead-ipv6"
+    "P32" "dead-ipv6",
+    needs: &[Tcp]
 }
 
 /// Fewer are chance: a SYN can get lost.

@@ -32,7 +32,8 @@ detector! {
     /// ## Not to be confused with
     /// nagle-delayed-ack (pieces of any size are held).
     "P02" "delayed-ack-at-mss-multiple",
-    on_the_wire: true
+    on_the_wire: true,
+    needs: &[Tcp]
 }
 
 /// Fewer stalls, or small writes that were not held, are chance.

@@ -29,7 +29,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// nagle-delayed-ack (40 to 200 ms, and it is the kernel that holds the bytes, not the program); a slow server.
-    "P33" "expect-continue"
+    "P33" "expect-continue",
+    needs: &[Tcp, Requests, SingleStreams]
 }
 
 /// Clients wait from 350 ms (.NET) to 3 s for leave.

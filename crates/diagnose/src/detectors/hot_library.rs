@@ -29,7 +29,8 @@ detector! {
     /// The program's own code or its interpreter (that is its work, not a library's); causes with a name of their own:
     /// if one of them explains half of the same samples, only that one is reported.
     "P51" "hot-library",
-    kind: Kind::Observation, is_general: true
+    kind: Kind::Observation, is_general: true,
+    needs: &[Server, Samples]
 }
 
 /// Half of the exchanges' time: below that, something else is the matter.

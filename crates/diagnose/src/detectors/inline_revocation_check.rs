@@ -31,7 +31,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// connection-churn and no-resumption (the handshake's own cost); name-lookup (that of the party's name).
-    "P15" "inline-revocation-check"
+    "P15" "inline-revocation-check",
+    needs: &[Tcp]
 }
 
 /// Something asked of a third party within a handshake.

@@ -29,7 +29,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A lossy link, on which later segments are sent again as well and no counter of a queue moves; a firewall that drops SYNs.
-    "P20" "listen-backlog-overflow"
+    "P20" "listen-backlog-overflow",
+    needs: &[Tcp]
 }
 
 /// Fewer connections that had to ask again are chance: a SYN can get lost.

@@ -69,7 +69,8 @@ detector! {
     /// A request handed to another thread that does its work, and is waited for; a background thread that holds a lock;
     /// pool-exhausted, in which requests have not been read yet, or each asks another server; server-rate-limit, in which one that
     /// comes when nobody waits is answered at once.
-    "P38" "lock-convoy"
+    "P38" "lock-convoy",
+    not_switched: "What a lock guards may break without it."
 }
 
 /// Taking a lock over takes microseconds, and interpreters pass theirs on within some; a longer wait is for what is done

@@ -40,7 +40,8 @@ detector! {
     "P25" "loss-and-rto",
     // What waits in a full queue (P26) for longer than the time-out is sent again, though nothing got lost.
     on_the_wire: true,
-    follows_from: &["P26", "P49"]
+    follows_from: &["P26", "P49"],
+    needs: &[Tcp]
 }
 
 /// Fewer are chance: any path loses a segment now and then.

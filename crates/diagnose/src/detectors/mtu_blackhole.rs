@@ -32,7 +32,8 @@ detector! {
     /// loss-and-rto (segments of any size get lost, and arrive when they are sent again); a peer that is gone (small segments are
     /// lost as well).
     "P49" "mtu-blackhole",
-    on_the_wire: true
+    on_the_wire: true,
+    needs: &[Tcp]
 }
 
 /// Bytes that are lost so often one after another are not lost by chance.

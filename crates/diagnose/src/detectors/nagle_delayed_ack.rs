@@ -54,7 +54,8 @@ detector! {
     on_the_wire: true,
     // There the ACK is delayed by a fault of the other end's kernel, and only that.
     follows_from: &["P02"],
-    held: Some(held_lengths::find)
+    held: Some(held_lengths::find),
+    needs: &[Tcp]
 }
 
 /// Linux delays an acknowledgement by 40 ms at least, others by more; anything under half of that is no such timer.

@@ -43,7 +43,8 @@ detector! {
     "P08" "no-resumption",
     // Sessions die with the context that is made anew for each request.
     on_the_wire: true,
-    follows_from: &[ca_bundle_per_context::DETECTOR.page.id, context_per_request::DETECTOR.page.id]
+    follows_from: &[ca_bundle_per_context::DETECTOR.page.id, context_per_request::DETECTOR.page.id],
+    needs: &[Tcp, TlsRecords]
 }
 
 /// One more can be chance or a lost ticket.

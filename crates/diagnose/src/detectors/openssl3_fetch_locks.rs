@@ -30,7 +30,8 @@ detector! {
     /// ## Not to be confused with
     /// context-per-request (a TLS context fetches all its algorithms); handshakes, which fetch what they need and are
     /// few; lock-convoy (a lock of the program's own); the hash itself.
-    "P12" "openssl3-fetch-locks"
+    "P12" "openssl3-fetch-locks",
+    needs: &[Samples]
 }
 
 /// Below a twentieth of the time, fetching beforehand hardly shows.

@@ -32,7 +32,9 @@ detector! {
     /// ## Not to be confused with
     /// sleep-polling (a thread that looks every now and then, whatever the number); a loop that is busy with its
     /// requests.
-    "P58" "poll-scan"
+    "P58" "poll-scan",
+    not_switched: "Only the program knows which of its descriptors have changed since it last asked.",
+    needs: &[Server, Calls]
 }
 
 /// Fewer descriptors take the kernel some microseconds at most.

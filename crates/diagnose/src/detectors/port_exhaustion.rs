@@ -28,7 +28,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// Ports of a server that are taken (EADDRINUSE at bind); a server that refuses (ECONNREFUSED); a full conntrack table.
-    "P48" "port-exhaustion"
+    "P48" "port-exhaustion",
+    needs: &[Tcp]
 }
 
 /// Fewer failures are an incident.

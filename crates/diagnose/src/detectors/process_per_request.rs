@@ -42,7 +42,9 @@ detector! {
     /// ## Not to be confused with
     /// Work that takes long in a process of its own: only its start counts here. Workers that a server starts once; a child
     /// that is forked and does not become another program, which has nothing to load.
-    "P52" "process-per-request"
+    "P52" "process-per-request",
+    not_switched: "No process lives on for a request that the program gives to another one.",
+    needs: &[Server]
 }
 
 /// Fewer processes of a program are no habit: a server starts what it needs on its first requests.

@@ -39,7 +39,8 @@ detector! {
     /// ## Not to be confused with
     /// One timeout or failure now and then; a client that stops as it ends; sleeps between requests that do not fail.
     "P45" "retry-storm",
-    on_the_wire: true
+    on_the_wire: true,
+    needs: &[Tcp, Requests]
 }
 
 /// Fewer are an incident.

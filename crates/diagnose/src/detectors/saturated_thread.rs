@@ -33,7 +33,9 @@ detector! {
     /// A load test that keeps a server busy (many concurrent requests that take little each; being busy is the point); hot-library (if the
     /// work is in one library).
     "P50" "saturated-thread",
-    kind: Kind::Observation, is_general: true
+    kind: Kind::Observation, is_general: true,
+    not_switched: "No faster core can be lent to a thread.",
+    needs: &[Server, Samples]
 }
 
 /// A thread that is off its processor for more than a twentieth has time to spare.

@@ -46,7 +46,9 @@ detector! {
     "P35" "serial-requests",
     kind: Kind::Observation,
     on_the_wire: true,
-    follows_from: &[app_window_below_bdp::DETECTOR.page.id]
+    follows_from: &[app_window_below_bdp::DETECTOR.page.id],
+    not_switched: "What a program asks next may depend on what it was told: nobody else can ask for it beforehand.",
+    needs: &[Tcp, Requests, SingleStreams]
 }
 
 /// A round trip shorter than this is not what a program waits for.

@@ -41,7 +41,9 @@ detector! {
     /// (then more at a time are answered at a time); lock-convoy (a mutex of Go's that is held over a sleep, say): its answers leave at
     /// equal distances, too, but one that comes when nobody waits takes as long; token-bucket, in which the
     /// network lets no more through, and slow-reader, in which the client takes no more: there writes block, or are refused.
-    "P28" "server-rate-limit"
+    "P28" "server-rate-limit",
+    not_switched: "The limit is the server's, and belongs to what it is asked to do.",
+    needs: &[Tcp, Requests]
 }
 
 /// Fewer refusals are an incident.

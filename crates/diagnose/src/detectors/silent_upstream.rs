@@ -33,7 +33,8 @@ detector! {
     /// ## Not to be confused with
     /// dead-ipv6 (a name's first family, in a client); listen-backlog-overflow and loss-and-rto (the address answers a later SYN);
     /// an address that refuses, which costs no time; a health check, for which no request waits.
-    "P53" "silent-upstream"
+    "P53" "silent-upstream",
+    needs: &[Server, Tcp]
 }
 
 /// Fewer are chance: a SYN can get lost.

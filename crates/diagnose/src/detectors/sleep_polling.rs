@@ -44,7 +44,8 @@ detector! {
     /// requests sleep between attempts at a file's lock that others hold; slow-reader, in which what it sleeps between has already
     /// arrived; work that takes a pause for each thing that it is given, after which it hands out what others have waited for
     /// since before the pause.
-    "P06" "sleep-polling"
+    "P06" "sleep-polling",
+    needs: &[Server]
 }
 
 /// Fewer sleeps in a row are a pause, no polling.

@@ -35,7 +35,8 @@ detector! {
     /// ## Not to be confused with
     /// A start-up that waits until the kernel has entropy (a single long call); tiny-reads (from files and
     /// connections).
-    "P47" "slow-clock-or-entropy"
+    "P47" "slow-clock-or-entropy",
+    needs: &[Server]
 }
 
 /// A handshake asks for a few; per request.

@@ -32,7 +32,8 @@ detector! {
     /// ## Not to be confused with
     /// no-resumption and connection-churn (fewer handshakes would do; here each is expensive); signatures that are no
     /// handshake's, of tokens for example; verifying a certificate, which is quick with RSA.
-    "P13" "slow-key-type"
+    "P13" "slow-key-type",
+    needs: &[Server, Samples]
 }
 
 /// Per full handshake. On a core of 2023 RSA takes 0.25 to 0.6 ms with 2,048 bits and 5 ms with 4,096, P-256 and X25519

@@ -33,7 +33,8 @@ detector! {
     /// ## Not to be confused with
     /// A socket buffer that is too small (fixed-socket-buffers: the receiver waits for data); a slow network; a receiver that
     /// computes (it is on CPU); a sender whose own kernel holds bytes back (nagle-delayed-ack: the receiver has read all there is).
-    "P23" "slow-reader"
+    "P23" "slow-reader",
+    needs: &[Server, Tcp]
 }
 
 /// A pause that takes less of the requests' time than this is not what makes them slow.

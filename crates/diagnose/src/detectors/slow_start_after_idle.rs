@@ -28,7 +28,8 @@ detector! {
     /// ## Not to be confused with
     /// The slow start of a new connection; a socket's buffer of a fixed size (fixed-socket-buffers: each message stops at the
     /// same number of bytes, idle or not); loss-and-rto. Where the sender was not recorded this is not looked for.
-    "P24" "slow-start-after-idle"
+    "P24" "slow-start-after-idle",
+    needs: &[Server, Tcp]
 }
 
 /// Fewer messages are chance.

@@ -28,7 +28,8 @@ detector! {
     /// itself as well); a stream whose pieces are produced one
     /// after the other; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which
     /// the threads of a program wake each other.
-    "P03" "split-writes"
+    "P03" "split-writes",
+    needs: &[Tcp, SingleStreams, Calls]
 }
 
 /// A piece larger than this is worth a call of its own.

@@ -32,7 +32,8 @@ detector! {
     /// ## Not to be confused with
     /// ca-bundle-per-context (certificates are read for each context); context-per-request; openssl3-fetch-locks (later, for each
     /// use); a slow start of the program itself.
-    "P16" "startup-self-tests"
+    "P16" "startup-self-tests",
+    needs: &[Samples]
 }
 
 /// Below this nobody notices,

@@ -44,7 +44,8 @@ detector! {
     /// Many short strings, or long tokens (there the conversion takes the time, not the search). A search of the
     /// program's own through a long text (`strlen`, `memchr`, `strstr`), which may be its job. Costs in proportion to the
     /// input, however high; a fixed cost beside them.
-    "P36" "superlinear-work"
+    "P36" "superlinear-work",
+    needs: &[Server, Samples]
 }
 
 /// The search's share of the time within `sscanf`. Measured at one conversion a string: 1 KB 27 %, 16 KB 65 to 70 %;

@@ -34,7 +34,8 @@ detector! {
     ///
     /// ## Not to be confused with
     /// A sync in a thread that serves no request (harmless); reading a cold file; a lock held by a thread that syncs.
-    "P39" "sync-disk"
+    "P39" "sync-disk",
+    needs: &[Server, Calls]
 }
 
 /// Syncs between the requests of a client count from this share of the run: what else it does between them is in no

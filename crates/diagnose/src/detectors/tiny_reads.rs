@@ -29,7 +29,8 @@ detector! {
     /// ## Not to be confused with
     /// Short messages that arrive one at a time (the reads ask for more than they get); TLS records, whose 5-byte headers are
     /// read by themselves (tiny-tls-records).
-    "P42" "tiny-reads"
+    "P42" "tiny-reads",
+    needs: &[Server, Calls]
 }
 
 /// A read that brings less than this costs more for the call than for the bytes.

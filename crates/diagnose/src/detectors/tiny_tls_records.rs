@@ -30,7 +30,8 @@ detector! {
     /// split-writes (the same without TLS: only the calls are saved); a stream whose pieces are produced one after the other;
     /// records of one segment at the start of a connection, as some libraries make them to be readable early; HTTP/2, whose
     /// frames belong to many messages.
-    "P04" "tiny-tls-records"
+    "P04" "tiny-tls-records",
+    needs: &[Tcp, SingleStreams, TlsRecords, Calls]
 }
 
 /// More than this in a record, and its fixed costs are small beside those of its bytes: 1 kB, as in the catalogue.

@@ -38,7 +38,8 @@ detector! {
     /// ## Not to be confused with
     /// A receiver that gets slow (a disk that has to write what its cache does not hold any more); a sender that reads from a disk what is
     /// not in its cache; loss-and-rto; a link whose rate is the same from the beginning.
-    "P27" "token-bucket"
+    "P27" "token-bucket",
+    needs: &[Server, Tcp]
 }
 
 /// The steady rate is this part of the first one at most: less of a change is what networks do every day.

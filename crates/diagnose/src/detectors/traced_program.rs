@@ -35,7 +35,8 @@ detector! {
     /// ## Not to be confused with
     /// costly-switch and debug-build (the program itself is made to check or to count); a program that was stopped by a
     /// signal.
-    "P57" "traced-program"
+    "P57" "traced-program",
+    needs: &[Server]
 }
 
 /// Fewer stops in each request are no tracer of calls.

@@ -43,7 +43,8 @@ detector! {
     /// ## Not to be confused with
     /// pool-exhausted (all workers are taken); a server at its capacity; an acceptor that hands connections over and has no requests
     /// itself; a server with a process for each connection.
-    "P41" "uneven-accept"
+    "P41" "uneven-accept",
+    needs: &[Server]
 }
 
 /// Where less of all requests' time could be saved, something else is to be mended first.

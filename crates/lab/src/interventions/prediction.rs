@@ -15,23 +15,6 @@ pub const WITHOUT_CONTROL: &[(&str, &str)] = &[
     ("P59", "More CPUs help, whichever they are: there is nothing beside them that must not."),
 ];
 
-/// Pathologies that nothing outside can switch off, and why: they remain suspicions, with what would be saved as a prediction.
-pub const NOT_SWITCHED: &[(&str, &str)] = &[
-    ("P17", "Only the program can go back to a connection that it has forgotten."),
-    ("P19", "The program closes the connection: that is over, whoever reads the rest."),
-    ("P28", "The limit is the server's, and belongs to what it is asked to do."),
-    (
-        "P30",
-        "Who keeps the CPUs is no part of the program: `--processors`, or a machine of its own, shows the difference.",
-    ),
-    ("P35", "What a program asks next may depend on what it was told: nobody else can ask for it beforehand."),
-    ("P38", "What a lock guards may break without it."),
-    ("P50", "No faster core can be lent to a thread."),
-    ("P52", "No process lives on for a request that the program gives to another one."),
-    ("P55", "Whoever answered from memory would have to know that no file has changed since."),
-    ("P58", "Only the program knows which of its descriptors have changed since it last asked."),
-];
-
 /// One prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
@@ -95,14 +78,6 @@ mod tests {
         assert_eq!(proved, &controlled | &without, "each has one or the other, and nothing else has");
         assert!(controlled.is_disjoint(&without));
         assert!(WITHOUT_CONTROL.iter().all(|(_, why)| why.ends_with('.')));
-    }
-
-    #[test]
-    fn what_is_said_not_to_be_switched_off_is_not_and_each_has_its_reason() {
-        let switched = predicted(&[Purpose::Cause, Purpose::Dose]);
-        for (pathology, why) in NOT_SWITCHED {
-            assert!(!switched.contains(pathology) && why.ends_with('.'), "{pathology}");
-        }
     }
 
     #[test]

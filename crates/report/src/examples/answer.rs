@@ -67,15 +67,17 @@ pub(crate) fn slow() -> Answer {
         },
         missing: vec!["CPU time by function: no samples were taken (--hz 0).".into()],
         not_looked_for: vec![
-            not_looked_for(Blind::NoDetector, &["P18", "P38"]),
-            not_looked_for(Blind::ServerNotRecorded, &["P05", "P39"]),
+            not_looked_for(Blind::NoDetector, &[("P18", "pool-exhausted"), ("P38", "lock-convoy")]),
+            not_looked_for(Blind::ServerNotRecorded, &[("P05", "busy-spin"), ("P39", "sync-disk")]),
         ],
         ..Answer::default()
     }
 }
 
-fn not_looked_for(why: Blind, ids: &[&str]) -> NotLookedFor {
-    NotLookedFor { why, pathologies: ids.iter().filter_map(|id| Pathology::of(id)).collect() }
+/// A reason, and the pathologies that it hides.
+pub(crate) fn not_looked_for(why: Blind, hidden: &[(&str, &str)]) -> NotLookedFor {
+    let pathology = |(id, name): &(&str, &str)| Pathology { id: (*id).into(), name: (*name).into() };
+    NotLookedFor { why, pathologies: hidden.iter().map(pathology).collect() }
 }
 
 /// A program with nothing to report.

@@ -27,6 +27,8 @@ pub struct Story {
     pub seconds: u32,
     /// What is studied.
     pub subject: Subject,
+    /// How its programs are started, where it has no run.sh of its own that knows.
+    pub start: Option<Start>,
     /// Where it runs.
     #[serde(default)]
     pub world: World,
@@ -47,6 +49,19 @@ pub struct Subject {
     /// What is prepared before anything is watched: a certificate, say, or what is compiled.
     #[serde(default)]
     pub prepared: Vec<String>,
+}
+
+/// How the programs of a story are started: what the casebook's run.sh goes by. `{server}` is the server's address, `{port}`
+/// a free port, `{state}` a folder that goes with the story, `{requests}` the number below.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// The words after the server's program.
+    pub server: Option<String>,
+    /// The words after the client's program.
+    pub client: Option<String>,
+    /// How many requests.
+    pub requests: Option<u32>,
 }
 
 /// Where programs run.
@@ -77,6 +92,8 @@ pub struct Variant {
     pub server: Option<String>,
     /// The link, where it is another than the story's.
     pub link: Option<String>,
+    /// What is otherwise than in the story's own [`Start`].
+    pub start: Option<Start>,
     /// The findings that must be there.
     #[serde(default)]
     pub expected: Vec<Expected>,
@@ -151,6 +168,14 @@ impl Story {
         }
     }
 
+    /// The script that starts it and the script's words before those of a variant: its own, or that of the whole casebook.
+    pub fn script(&self) -> (PathBuf, Option<&str>) {
+        match self.folder.join("run.sh") {
+            own if own.is_file() => (own, None),
+            _ => (self.folder.parent().unwrap_or(&self.folder).join("run.sh"), Some(&self.name)),
+        }
+    }
+
     /// The variants of a name, or all of them.
     ///
     /// # Errors
@@ -168,8 +193,9 @@ impl Story {
 
     /// Whether everything that it names is there.
     fn check(&self) -> Result<(), String> {
-        if !self.folder.join("run.sh").is_file() {
-            return Err("there is no run.sh beside it".to_string());
+        let starts = self.start.iter().any(|start| start.server.is_some() && start.client.is_some());
+        if !starts && !self.folder.join("run.sh").is_file() {
+            return Err("there is no run.sh beside it, and no [start] with the words of server and client".to_string());
         }
         if self.variants.is_empty() {
             return Err("it declares no variant".to_string());

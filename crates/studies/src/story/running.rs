@@ -74,9 +74,10 @@ pub fn start<'a>(story: &'a Story, variant: &'a Variant, case: &Path) -> Result<
     trusted::check(story)?;
     let answer = tempfile::tempfile().map_err(StoryError::Answer)?;
     let own = std::env::current_exe().map_err(StoryError::Internal)?;
-    let script = story.folder.join("run.sh");
+    let (script, name) = story.script();
     let child = Command::new("bash")
         .arg(&script)
+        .args(name)
         .args(variant.words())
         .args(["--json", "-o"])
         .arg(case)

@@ -26,8 +26,9 @@ pub fn story(name: &str, words: &[&str], environment: &[(&str, &str)]) -> Option
         return None;
     }
     let case = stage.path("case");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook").join(name).join("run.sh");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook/run.sh");
     let out = Command::new(script)
+        .arg(name)
         .args(words)
         .arg("-o")
         .arg(&case)

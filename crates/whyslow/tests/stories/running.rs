@@ -91,14 +91,15 @@ pub fn casebook() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casebook").canonicalize().expect("the casebook")
 }
 
-/// Runs a story's run.sh with all its words, and with variables of the environment that it goes by. None where it was skipped.
+/// Runs a story by the casebook's run.sh with all its words, and with variables of the environment that it goes by. None where it was skipped.
 fn run_words(story: &str, words: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
     if !is_root() {
         return None;
     }
     let output = Command::new("timeout")
         .args(["--kill-after=10", &stretched(LIMIT).as_secs().to_string(), "bash"])
-        .arg(casebook().join(story).join("run.sh"))
+        .arg(casebook().join("run.sh"))
+        .arg(story)
         .args(words)
         .envs(variables.iter().copied())
         .env("WHYSLOW", env!("CARGO_BIN_EXE_whyslow"))

@@ -91,17 +91,13 @@ pub(super) fn summary(all: &[NotLookedFor]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use case::Pathology;
-
-    fn one(why: Blind, ids: &[&str]) -> NotLookedFor {
-        NotLookedFor { why, pathologies: ids.iter().filter_map(|id| Pathology::of(id)).collect() }
-    }
+    use crate::examples::answer::not_looked_for as one;
 
     #[test]
     fn reasons_name_what_they_hide() {
-        let said = sentence(&one(Blind::ServerNotRecorded, &["P05", "P39"]));
+        let said = sentence(&one(Blind::ServerNotRecorded, &[("P05", "busy-spin"), ("P39", "sync-disk")]));
         assert_eq!(said, "The server was not recorded (--server). Not seen in it: busy-spin, sync-disk.");
-        let said = sentence(&one(Blind::NoDetector, &["P06", "P38"]));
+        let said = sentence(&one(Blind::NoDetector, &[("P06", "sleep-polling"), ("P38", "lock-convoy")]));
         assert_eq!(said, "whyslow has no detector yet for 2 known causes: sleep-polling, lock-convoy.");
     }
 
@@ -109,7 +105,7 @@ mod tests {
     fn the_terminal_has_one_line() {
         let node = Blind::NoScriptLines { language: "JavaScript".into() };
         let lost = Blind::Lost { table: "calls".into(), rows: 3 };
-        let all = [one(Blind::NoDetector, &["P06"]), one(node, &[]), one(lost, &[])];
+        let all = [one(Blind::NoDetector, &[("P06", "sleep-polling")]), one(node, &[]), one(lost, &[])];
         let said = summary(&all).expect("a line");
         assert_eq!(
             said,

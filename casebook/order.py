@@ -1,4 +1,4 @@
-"""Sends a line and waits for its answer, again and again. Usage: client.py ADDRESS PORT REQUESTS"""
+"""Sends a line and waits for its answer, again and again. Usage: order.py ADDRESS PORT REQUESTS"""
 
 import socket
 import sys
@@ -11,7 +11,7 @@ def main():
         for number in range(requests):
             connection.sendall(f"order {number}\n".encode())
             if connection.recv(256) != b"noted\n":
-                raise SystemExit("client.py: the server did not note it")
+                raise SystemExit("order.py: the server did not note it")
     print(f"{requests} requests")
 
 
