@@ -118,7 +118,7 @@ impl Lines {
         }
         let number = u32::try_from(self.all.len()).ok().filter(|_| self.all.len() < MOST_LINES)?;
         let (function, file) = (key.0.clone(), key.1.clone());
-        self.all.push(Named { function, function_offset: 0, file, line });
+        self.all.push(Named { function, file, line, ..Named::default() });
         self.numbers.insert(key, number);
         Some(number)
     }

@@ -25,6 +25,7 @@ mod question;
 pub(crate) mod row;
 mod start;
 mod symbols;
+mod unoptimized;
 mod v8;
 mod worker;
 

@@ -113,6 +113,7 @@ impl Stacks {
                 let location = &mut locations[at];
                 (location.function, location.function_offset) = (named.function, named.function_offset);
                 (location.file, location.line) = (named.file, named.line);
+                location.stores_arguments = named.stores_arguments;
             }
         }
         locations

@@ -22,6 +22,9 @@ table! {
         pub line: u32,
         /// Whether the module is a C library or dynamic loader, whose time belongs to its caller.
         pub is_libc: bool,
+        /// Whether the function keeps its arguments in memory and loads them from there, as compilers write C and C++ without
+        /// optimization.
+        pub stores_arguments: bool = false,
     }
 }
 

@@ -1,4 +1,6 @@
-//! P46: debug output, tracing and instrumentation that each request pays for.
+//! P46: debug output, tracing, instrumentation, and code without optimization, that each request pays for.
+
+mod unoptimized;
 
 use super::{Found, common_place, costly_call, detector, path_name, rows};
 use crate::analysis::ledger::is_within;
@@ -17,13 +19,16 @@ detector! {
     /// Each request pays for what developers look at: line after line of debug output, formatted and written while
     /// somebody waits for the answer, or a build with a sanitizer, a profiler or coverage counters in it, or a debugger
     /// that is loaded into an interpreter (Xdebug, cProfile, coverage.py). Or the whole program runs in another one
-    /// that translates its code: valgrind, or qemu for the processor of another kind of machine.
+    /// that translates its code: valgrind, or qemu for the processor of another kind of machine. Or it was compiled as for a
+    /// debugger, without optimization: several times the instructions for the same work.
     ///
     /// ## Evidence
     /// Ten writes or more per request, of a line's length each, to one file that stays open and that nobody syncs (a
     /// log), or to standard error; the time of these calls, and that of CPU samples inside a logging library. Or CPU
     /// samples inside the run-time of a sanitizer, of gprof, or of an interpreter's debugger or profiler; or the
-    /// program that the kernel runs is valgrind's or qemu's.
+    /// program that the kernel runs is valgrind's or qemu's. Or CPU samples in functions that only a compiler that does not
+    /// optimize leaves like that: they store each argument in memory and load it from there (C, C++), or are Rust's
+    /// one-line accessors, called one by one.
     ///
     /// ## What proves it
     /// Dropping those lines before they are written: what is left is the cost of formatting them. A build cannot be
@@ -31,12 +36,13 @@ detector! {
     ///
     /// ## Remedy
     /// Lower the level of the log (nginx: error_log ... warn; Apache: LogLevel; Python: logging.WARNING), buffer it,
-    /// and write it outside the request. Deploy a release build, for this kind of processor.
+    /// and write it outside the request. Deploy a release build (-O2, cargo build --release), for this kind of processor.
     ///
     /// ## Not to be confused with
     /// An access log with a line for each request; sync-disk (a log that waits for the disk); an upload that is written
     /// to a file of its own; what a program prints because it was asked to.
-    "P46" "debug-build"
+    "P46" "debug-build",
+    needs: &[Server, Calls]
 }
 
 /// An access log has a line per request, and a warning may have some more.
@@ -148,7 +154,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     if analysis.exchanges.is_empty() {
         return None;
     }
-    let found = [logging(analysis), instrumented(analysis), translated(analysis)];
+    let found = [logging(analysis), instrumented(analysis), translated(analysis), unoptimized::detect(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }
 

@@ -4,6 +4,7 @@ use super::call_site;
 use super::debug_info::{Found, demangled};
 use super::image::Image;
 use super::question::{Named, Place};
+use super::unoptimized;
 
 /// Longer names and paths are cut: C++'s templates have names of some thousand letters.
 const LONGEST_NAME_BYTES: usize = 64 << 10;
@@ -28,6 +29,8 @@ fn whole(image: &Image, place: Place, caller: Option<&Image>) -> Named {
         (named.file, named.line) = table.line(address).unwrap_or_default();
         return named;
     }
+    let first_bytes = start.and_then(|start| image.code(start, unoptimized::BYTES));
+    named.stores_arguments = first_bytes.is_some_and(|code| unoptimized::keeps_arguments_in_memory(&code));
     let symbol = image.symbols().name(address, start);
     if let Some(symbol) = &symbol {
         let is_mangled = symbol.text.starts_with("_Z") || symbol.text.starts_with("_R");

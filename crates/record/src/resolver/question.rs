@@ -117,6 +117,8 @@ pub(crate) struct Named {
     pub function_offset: u64,
     pub file: String,
     pub line: u32,
+    /// Whether the function keeps its arguments in memory, as code does that was compiled without optimization.
+    pub stores_arguments: bool,
 }
 
 /// The forms of interpreters' tables of lines.

@@ -20,6 +20,7 @@ pub(super) fn parsed(name: String, function_offset: u64) -> Named {
             function_offset,
             file: file.strip_prefix("file://").unwrap_or(file).to_owned(),
             line,
+            ..Named::default()
         },
         None => Named { function: name, function_offset, ..Named::default() },
     }

@@ -84,6 +84,7 @@ fn location(id: u32, kind: u8, module: &str, function: &str, line: u32) -> Locat
         file: if line > 0 { module.into() } else { String::new() },
         line,
         is_libc: false,
+        ..Location::default()
     }
 }
 

@@ -113,3 +113,52 @@ fn a_program_that_another_one_translates_is_found_by_what_the_kernel_runs() {
     assert!(!run_by("/usr/bin/qemu-system-x86_64") && !run_by("/usr/bin/qemu-nbd"));
     assert!(!run_by("/usr/bin/client"));
 }
+
+/// The same with functions that keep their arguments in memory.
+fn working_in_memory(frames: &str, in_memory: &[&str]) -> Recording {
+    let mut recording = working_in(frames, 10);
+    for location in &mut recording.locations {
+        location.stores_arguments = in_memory.contains(&location.function.as_str());
+    }
+    recording
+}
+
+#[test]
+fn functions_that_keep_their_arguments_in_memory_are_found_where_they_take_the_time() {
+    let found = answer(&working_in_memory("work!hash", &["hash"]));
+    let finding = found.findings.iter().find(|finding| finding.name == "debug-build").expect("found");
+    assert!(finding.title.starts_with("work was compiled without optimization"), "{}", finding.title);
+    assert!((9 * MS..11 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+    assert!(!is_found(&working_in_memory("work!hash", &["main"])), "only what called it");
+    assert!(!is_found(&working_in_memory("libc.so.6!memcpy|work!hash", &["hash"])), "a library's time is its own");
+}
+
+#[test]
+fn one_function_of_many_that_does_so_is_left_alone() {
+    let mut fixture = keep_alive(1, 50 * US);
+    fixture.stack(7, &["work!hash", "work!main"]);
+    fixture.stack(8, &["work!parse", "work!main"]);
+    for _ in 0..20 {
+        fixture.moves(CLIENT, 1, WRITE, 20);
+        fixture.computes(CLIENT, 8 * MS, 7);
+        fixture.computes(CLIENT, 4 * MS, 8);
+        fixture.waits_for(CLIENT, 1, 10 * US, 1_000);
+    }
+    let mut recording = fixture.end();
+    let keeps = |recording: &mut Recording, in_memory: &[&str]| {
+        for location in &mut recording.locations {
+            location.stores_arguments = in_memory.contains(&location.function.as_str());
+        }
+        is_found(recording)
+    };
+    assert!(!keeps(&mut recording, &["hash"]), "an author's whim");
+    assert!(keeps(&mut recording, &["hash", "parse"]));
+}
+
+#[test]
+fn accessors_of_rust_that_are_called_one_by_one_are_found() {
+    let next = "core::iter::range::<impl core::iter::traits::iterator::Iterator for core::ops::range::Range<A>>::next";
+    assert!(is_found(&working_in(&format!("work!{next}|work!hash"), 10)));
+    assert!(!is_found(&working_in("work!core::num::<impl core::str::traits::FromStr for u32>::from_str", 10)));
+    assert!(!is_found(&working_in("work!<core::slice::iter::Iter<T> as Iterator>::fold", 10)));
+}
