@@ -8,18 +8,12 @@
 
 enum { ROUNDS = 40000 };
 
-static uint32_t mix(uint32_t state, uint8_t byte)
-{
-    state = (state ^ byte) * 16777619u;
-    return state ^ state >> 13;
-}
-
 static uint32_t sign(const char *text, int length)
 {
     uint32_t state = 2166136261u;
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < length; i++)
-            state = mix(state, text[i]); /* casebook: each byte */
+            state = (state ^ text[i]) * 16777619u;
     return state;
 }
 

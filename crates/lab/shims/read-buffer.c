@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 
 /* A read that asks for more is no tiny read. */
-#define TINY 256
+#define TINY 1024
 #define LOOK 16384
 #define SLOTS 512
 #define DESCRIPTORS 65536

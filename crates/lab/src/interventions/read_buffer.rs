@@ -7,7 +7,7 @@ intervention! {
     /// # read-buffer
     ///
     /// ## What it does
-    /// Serves reads of at most 256 bytes from a TCP socket from one peek at up to 16 KiB that have arrived. The peek
+    /// Serves reads of at most 1,024 bytes from a TCP socket from one peek at up to 16 KiB that have arrived. The peek
     /// leaves the bytes in the kernel; those the program has consumed are discarded there when the peek is used up, and
     /// before anything that could notice the difference: a larger read, a query for unread bytes, a fork, a close.
     /// Polls therefore return what they should, and a read is served only if all it asks for has arrived.

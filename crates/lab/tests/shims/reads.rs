@@ -99,7 +99,7 @@ for round in range(300):
     asked += length
     while at < asked:
         kind = random.randrange(40)
-        size = random.choice((1, 2, 4, 5, 100, 256))
+        size = random.choice((1, 2, 4, 5, 100, 256, 1024))
         if sys.argv[2] in "34":
             assert select.select([connection], [], [], 5)[0]
         if kind < 25:
