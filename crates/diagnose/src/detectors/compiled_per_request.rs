@@ -168,9 +168,11 @@ fn detect_one(analysis: &Analysis, made: &Made) -> Option<Found> {
     }
     let count = analysis.exchanges.len().max(1) as u64;
     // A script's own line, where it is a script's library that makes it.
-    let place = match made.files.is_empty() || samples.iter().all(|sample| sample.script_stack == 0) {
-        true => common_caller(analysis, &samples, |function| made.is_made_by(function)),
-        false => common_place(analysis, &samples),
+    let is_by_script = !made.files.is_empty() && samples.iter().any(|sample| sample.script_stack != 0);
+    let place = if is_by_script {
+        common_place(analysis, &samples)
+    } else {
+        common_caller(analysis, &samples, |function| made.is_made_by(function))
     };
     let what = format!("{} are {} while requests wait", made.what, made.done);
     Some(Found {

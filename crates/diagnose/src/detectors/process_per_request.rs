@@ -1,5 +1,6 @@
 //! P52: requests wait until a process has started that only they need.
 
+mod forks;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +30,8 @@ detector! {
     /// followed from whoever waits to whoever ended the wait, lead to these processes while they start. Starting lasts from
     /// the fork until the last file is open that nearly all processes of that program open, but no longer than until the
     /// process writes, starts another one or computes for longer than it has run so far. Where the new process asks itself (a curl
-    /// for each page), its start lies before its request, and is charged as well.
+    /// for each page), its start lies before its request, and is charged as well. Or forks within requests that take a
+    /// millisecond of CPU time or more by themselves, again and again: the process that is copied is large.
     ///
     /// ## What proves it
     /// Nothing from outside: no environment keeps a process for the next request. It remains a suspicion with an upper bound,
@@ -41,7 +43,7 @@ detector! {
     ///
     /// ## Not to be confused with
     /// Work that takes long in a process of its own: only its start counts here. Workers that a server starts once; a child
-    /// that is forked and does not become another program, which has nothing to load.
+    /// that is forked by a small process and does not become another program, which has nothing to load.
     "P52" "process-per-request",
     not_switched: "No process lives on for a request that the program gives to another one.",
     needs: &[Server]
@@ -80,6 +82,12 @@ impl Started<'_> {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    let found = [starts(analysis), forks::detect(analysis)];
+    found.into_iter().flatten().max_by_key(|found| found.saving.wall + found.saving.outside)
+}
+
+/// Processes that become another program for each request.
+fn starts(analysis: &Analysis) -> Option<Found> {
     let mut started = started(analysis);
     let mut programs: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, one) in started.iter().enumerate() {

@@ -1,0 +1,121 @@
+//! Forks that take long by themselves: all page tables of a large process are copied, and given up again at the child's end.
+
+use crate::analysis::{Analysis, PotentialSaving};
+use crate::detectors::{Found, costly_call, median, rows};
+use crate::number;
+use crate::spans;
+use crate::syscall;
+use crate::threads::call_end;
+use case::Nanos;
+use std::collections::BTreeSet;
+
+/// Fewer are no habit.
+const FORKS: usize = 5;
+
+/// A process of some megabytes is forked in a tenth of this time, and a thread started in a twentieth.
+const LONG: u64 = 1_000_000;
+
+pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
+    let requests = spans::merge(analysis.exchanges.iter().map(|one| (one.start, one.end)).collect());
+    let threads = dealing_with_requests(analysis);
+    let forks = analysis.recording.calls.iter().enumerate().filter_map(|(row, call)| {
+        if !syscall::is_fork(call.number) || call.result <= 0 || !threads.contains(&call.tid) {
+            return None;
+        }
+        // Whoever is blocked in it waits until the child has become another program (vfork): that is the child's start.
+        let busy = call.duration.0.saturating_sub(call.blocked.0);
+        let length = busy.min(spans::length(spans::within(&requests, call.start.0, call_end(call))));
+        (length >= LONG).then_some((row, length))
+    });
+    let forks: Vec<(usize, u64)> = forks.collect();
+    if forks.len() < FORKS {
+        return None;
+    }
+    let wall: u64 = forks.iter().map(|(_, length)| length).sum();
+    let count = analysis.exchanges.len().max(1) as u64;
+    let usual = Nanos(median(forks.iter().map(|(_, length)| *length).collect()));
+    let place = costly_call(analysis, forks.iter().copied());
+    let what = "Requests wait while a large process is copied (fork)".to_string();
+    Some(Found {
+        title: format!(
+            "{what}: {} of every {} request{}",
+            Nanos(wall / count),
+            Nanos(analysis.exchange_wall() / count),
+            place.in_words()
+        ),
+        what,
+        mechanism: vec![
+            format!(
+                "Half of the {} forks within requests took {usual} of CPU time or more: the kernel copies a table with an entry for \
+                 each page of the process.",
+                number::count(forks.len() as u64)
+            ),
+            "The child's end takes about as long again, and each page that either of them then writes is copied, too."
+                .to_string(),
+        ],
+        saving: PotentialSaving { wall, outside: 0, cpu: wall, affected: (forks.len() as u64).min(count) },
+        rows: rows("calls", forks.iter().map(|(row, _)| *row)),
+        place,
+        remedy: "Start processes without a copy (posix_spawn, vfork), from a small helper that was started early, or keep a pool \
+                 of workers."
+            .to_string(),
+        ..Found::default()
+    })
+}
+
+/// The threads that read requests or write answers.
+fn dealing_with_requests(analysis: &Analysis) -> BTreeSet<u32> {
+    let transfers = analysis.exchanges.iter().flat_map(|exchange| analysis.server_transfers(exchange));
+    transfers.map(|&row| analysis.call(row as usize).tid).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::tests::{answer, names};
+    use case::Recording;
+
+    const FORK: u16 = 57;
+
+    /// Twenty requests in each of which the server forks for so long, a part of it blocked.
+    fn forking(length: u64, blocked: u64) -> Recording {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        let mut idle = fixture.now;
+        for _ in 0..20 {
+            let start = fixture.now;
+            fixture.moves(CLIENT, 1, WRITE, 200);
+            fixture.travels(start + 3 * US, 1, 1001, 200);
+            let waiting = fixture.now;
+            fixture.now = idle;
+            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
+            fixture.moves(SERVER, 1001, READ, 200);
+            if blocked > 0 {
+                fixture.waits(SERVER, length, FORK, |call| call.result = 77);
+            } else {
+                fixture.does(SERVER, length, FORK, |call| call.result = 77);
+            }
+            let answered = fixture.now;
+            fixture.moves(SERVER, 1001, WRITE, 1000);
+            fixture.travels(answered + 3 * US, 1001, 1, 1000);
+            idle = fixture.now;
+            fixture.now = waiting;
+            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+            fixture.now += 20 * US;
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn forks_of_a_large_process_are_found_with_what_they_take() {
+        let answer = answer(&forking(10 * MS, 0));
+        let finding = answer.findings.iter().find(|one| one.name == "process-per-request").expect("found");
+        assert!((9 * MS..11 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+    }
+
+    #[test]
+    fn quick_forks_and_waits_for_a_child_to_start_are_left_alone() {
+        assert!(!names(&forking(100 * US, 0)).contains(&"process-per-request".to_string()));
+        assert!(!names(&forking(10 * MS, 10 * MS)).contains(&"process-per-request".to_string()), "vfork");
+    }
+}
