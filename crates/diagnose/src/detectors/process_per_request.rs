@@ -283,9 +283,9 @@ fn waited(analysis: &Analysis, started: &[Started]) -> Vec<f64> {
     waited
 }
 
-/// The CPU time of a process's first thread between two times.
-fn cpu(analysis: &Analysis, pid: u32, from: u64, to: u64) -> u64 {
-    let Some(slot) = analysis.threads.slot(pid) else { return 0 };
+/// The CPU time of a thread between two times.
+fn cpu(analysis: &Analysis, tid: u32, from: u64, to: u64) -> u64 {
+    let Some(slot) = analysis.threads.slot(tid) else { return 0 };
     let mut cpu = 0;
     analysis.threads.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {
         if moment.state == State::OnProcessor {

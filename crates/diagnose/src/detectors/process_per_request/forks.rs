@@ -23,8 +23,8 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
             return None;
         }
         // Whoever is blocked in it waits until the child has become another program (vfork): that is the child's start.
-        let busy = call.duration.0.saturating_sub(call.blocked.0);
-        let length = busy.min(spans::length(spans::within(&requests, call.start.0, call_end(call))));
+        let within = spans::within(&requests, call.start.0, call_end(call));
+        let length: u64 = within.map(|(from, to)| super::cpu(analysis, call.tid, from, to)).sum();
         (length >= LONG).then_some((row, length))
     });
     let forks: Vec<(usize, u64)> = forks.collect();
@@ -71,51 +71,42 @@ fn dealing_with_requests(analysis: &Analysis) -> BTreeSet<u32> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, request};
     use crate::tests::{answer, names};
     use case::Recording;
 
     const FORK: u16 = 57;
 
-    /// Twenty requests in each of which the server forks for so long, a part of it blocked.
-    fn forking(length: u64, blocked: u64) -> Recording {
+    /// Twenty requests in each of which the server forks for so long.
+    fn forking(length: u64, is_blocked: bool) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
         let mut idle = fixture.now;
         for _ in 0..20 {
             let start = fixture.now;
-            fixture.moves(CLIENT, 1, WRITE, 200);
-            fixture.travels(start + 3 * US, 1, 1001, 200);
-            let waiting = fixture.now;
-            fixture.now = idle;
-            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
-            fixture.moves(SERVER, 1001, READ, 200);
-            if blocked > 0 {
+            request(&mut fixture, CLIENT, 1, length + 20 * US, &mut idle);
+            let answered = fixture.now;
+            fixture.now = start + 25 * US;
+            if is_blocked {
                 fixture.waits(SERVER, length, FORK, |call| call.result = 77);
             } else {
                 fixture.does(SERVER, length, FORK, |call| call.result = 77);
             }
-            let answered = fixture.now;
-            fixture.moves(SERVER, 1001, WRITE, 1000);
-            fixture.travels(answered + 3 * US, 1001, 1, 1000);
-            idle = fixture.now;
-            fixture.now = waiting;
-            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
-            fixture.now += 20 * US;
+            fixture.now = answered + 20 * US;
         }
         fixture.end()
     }
 
     #[test]
     fn forks_of_a_large_process_are_found_with_what_they_take() {
-        let answer = answer(&forking(10 * MS, 0));
+        let answer = answer(&forking(10 * MS, false));
         let finding = answer.findings.iter().find(|one| one.name == "process-per-request").expect("found");
         assert!((9 * MS..11 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
     }
 
     #[test]
     fn quick_forks_and_waits_for_a_child_to_start_are_left_alone() {
-        assert!(!names(&forking(100 * US, 0)).contains(&"process-per-request".to_string()));
-        assert!(!names(&forking(10 * MS, 10 * MS)).contains(&"process-per-request".to_string()), "vfork");
+        assert!(!names(&forking(100 * US, false)).contains(&"process-per-request".to_string()));
+        assert!(!names(&forking(10 * MS, true)).contains(&"process-per-request".to_string()), "vfork");
     }
 }

@@ -94,5 +94,7 @@ fn readings_do_not_fall() {
         assert!(most < 100_000, "{before:?} {reading:?}");
         before = reading;
     }
-    assert!(milliseconds(before.client_system + before.client_user) > 150.0, "{before:?}");
+    // Whoever reads may have had no turn before the end.
+    let last = bench.meter.read();
+    assert!(milliseconds(last.client_system + last.client_user) > 150.0, "{before:?} {last:?}");
 }
