@@ -31,9 +31,6 @@ const INTERPRETERS: [(&str, &str); 13] = [
 /// `setsockopt` of the option that hands TLS to the kernel: level SOL_TCP, option TCP_ULP (`linux/tcp.h`).
 const UPPER_LAYER: (u64, u64) = (6, 31);
 
-/// What is looked for in questions to name servers.
-const NAME_LOOKUP: &str = "name-lookup";
-
 /// Sockets of services that look names up for others.
 const NAME_SERVICES: [&str; 3] = ["nscd", "systemd/resolve", "avahi"];
 
@@ -50,7 +47,7 @@ pub fn not_looked_for(analysis: &Analysis) -> Vec<NotLookedFor> {
     }
     all.extend(ends(analysis));
     all.extend(protocols(analysis));
-    all.extend(lookups_elsewhere(analysis).then(|| hidden(Blind::LookupElsewhere, |one| one.page.name == NAME_LOOKUP)));
+    all.extend(lookups_elsewhere(analysis).then(|| lacking(Blind::LookupElsewhere, Needs::Lookups)));
     all.extend(languages(analysis).into_iter().map(|language| by_itself(Blind::NoScriptLines { language })));
     let has_no_samples = analysis.recording.manifest.sampling_hertz == 0 && analysis.recording.samples.is_empty();
     all.extend(has_no_samples.then(|| lacking(Blind::NoSamples, Needs::Samples)));

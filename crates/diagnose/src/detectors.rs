@@ -121,6 +121,8 @@ pub enum Needs {
     Calls,
     /// CPU samples: they alone show it.
     Samples,
+    /// Questions to name servers.
+    Lookups,
 }
 
 /// How often bytes of a length were held back on connections with segments of a size: by length and by size (MSS).

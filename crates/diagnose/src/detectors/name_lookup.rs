@@ -35,7 +35,8 @@ detector! {
     /// ## Not to be confused with
     /// dead-ipv6 (the address is known, but connecting to it fails); connection-churn (each connection looks the name
     /// up again).
-    "P31" "name-lookup"
+    "P31" "name-lookup",
+    needs: &[Lookups]
 }
 
 /// Resolvers answer in milliseconds; glibc repeats after 5 s, others after 1 s, less what their timers are off by.
