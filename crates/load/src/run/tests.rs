@@ -119,7 +119,7 @@ fn a_stall_is_seen_where_time_counts_from_the_intended_start() {
     let uncorrected = found.uncorrected.expect("an open load has it");
     assert_eq!((found.failed, found.unsent), (0, 0));
     assert!(found.latency.p99_ns > 100_000_000, "{:?}", found.latency);
-    assert!(uncorrected.p99_ns * 2 < found.latency.p99_ns, "{uncorrected:?}, {:?}", found.latency);
+    assert!(uncorrected.p99_ns * 3 < found.latency.p99_ns, "{uncorrected:?}, {:?}", found.latency);
 }
 
 #[test]

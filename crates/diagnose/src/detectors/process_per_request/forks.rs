@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Fewer are no habit.
 const FORKS: usize = 5;
 
-/// A process of some megabytes is forked in a tenth of this time, and a thread started in a twentieth.
+/// A small process was forked in 45 us, a thread started in 14 (Linux 6.18): a fork that takes so much longer copies much.
 const LONG: u64 = 1_000_000;
 
 pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
@@ -50,7 +50,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
                  each page of the process.",
                 number::count(forks.len() as u64)
             ),
-            "The child's end takes about as long again, and each page that either of them then writes is copied, too."
+            "The child gives its table up again at its end, and each page that either of them writes until then is copied, too."
                 .to_string(),
         ],
         saving: PotentialSaving { wall, outside: 0, cpu: wall, affected: (forks.len() as u64).min(count) },
