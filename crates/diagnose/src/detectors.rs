@@ -33,6 +33,7 @@ mod inline_revocation_check;
 mod listen_backlog_overflow;
 mod lock_convoy;
 mod loss_and_rto;
+mod memory_churn;
 mod mtu_blackhole;
 mod nagle_delayed_ack;
 mod name_lookup;
@@ -236,6 +237,7 @@ pub const ALL: &[Detector] = &[
     compiled_per_request::DETECTOR,
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
+    memory_churn::DETECTOR,
     allocator_pressure::DETECTOR,
     debug_build::DETECTOR,
     costly_switch::DETECTOR,

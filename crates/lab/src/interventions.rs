@@ -18,6 +18,7 @@ mod empty_openssl_conf;
 mod fast_compression;
 mod free_running;
 mod hosts_entry;
+mod keep_memory;
 mod kept_algorithms;
 mod kept_connections;
 mod large_heap;
@@ -200,6 +201,7 @@ pub const ALL: &[Intervention] = &[
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     large_heap::LARGE_HEAP,
+    keep_memory::KEEP_MEMORY,
     free_running::FREE_RUNNING,
     without_switches::WITHOUT_SWITCHES,
     without_switches::SAME_SWITCHES,

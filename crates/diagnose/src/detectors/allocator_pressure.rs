@@ -31,8 +31,8 @@ detector! {
     /// garbage per request (reuse buffers, do not copy), keep less, and do not ask for collections in the program.
     ///
     /// ## Not to be confused with
-    /// One long collection, at the start as a rule; memory that is taken from the kernel and given back all the time, which is
-    /// not looked for.
+    /// One long collection, at the start as a rule; memory-churn (what is freed goes back to the kernel, and is taken from it
+    /// again).
     "P37" "allocator-pressure",
     kind: Kind::Observation,
     needs: &[Server, Samples]

@@ -5,8 +5,8 @@ use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::call_end;
-use case::Nanos;
 use case::tables::Call;
+use case::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
 detector! {
@@ -19,8 +19,9 @@ detector! {
     ///
     /// ## Evidence
     /// Twenty calls or more per request that open, look up, read or close files which nearly every request opens or looks
-    /// up again; the time of these calls, a tenth of the requests' time or more; and what the thread computes between two of
-    /// them, which as a rule is what it does with their contents.
+    /// up again (however many calls read one of them to its end count as one); or fifty times as many bytes read from such
+    /// files as requests and answers are long. The time of these calls, a tenth of the requests' time or more; and what the
+    /// thread computes between two of them, which as a rule is what it does with their contents.
     ///
     /// ## What proves it
     /// Nothing from outside: whoever answered from memory would have to know that no file has changed. It remains a
@@ -43,6 +44,14 @@ detector! {
 /// A server of files opens one, and looks at a handful of names around it.
 const MANY: u64 = 20;
 
+/// An open brings a look at the file's size, a read and a close. More reads than that are the file's length: a server of files
+/// reads the one it is asked for in many pieces.
+const FOR_ONE_NAME: u64 = 4;
+
+/// From so many times the bytes of requests and answers what is read is not what is answered: compression makes text ten
+/// times smaller.
+const TIMES: u64 = 50;
+
 /// From this share of the requests' time the calls count.
 const LEAST: f64 = 0.1;
 
@@ -61,6 +70,8 @@ const BETWEEN: u64 = 1_000_000;
 struct File {
     /// How often it was opened or looked up by name.
     named: u64,
+    /// Bytes that were read of it.
+    read: u64,
     calls: Vec<(usize, u64)>,
     cpu: u64,
 }
@@ -77,7 +88,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     // What requests wait for a CPU is a crowded machine's, and these calls are as much of the rest as on a calm one.
     let for_a_cpu = analysis.accounts.of_exchanges(|account| matches!(account, Account::Processor(_)));
     let is_felt = wall as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64;
-    if (calls.len() as u64) < MANY * count || !is_felt {
+    let counted: u64 = files.values().map(|file| (file.calls.len() as u64).min(FOR_ONE_NAME * file.named)).sum();
+    let read: u64 = files.values().map(|file| file.read).sum();
+    let is_much = read >= TIMES * analysis.exchanges.iter().map(|exchange| exchange.bytes).sum::<u64>();
+    if (counted < MANY * count && !is_much) || !is_felt {
         return None;
     }
     let between = between(analysis, &calls);
@@ -88,6 +102,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let costliest = costliest.map_or("", |(path, _)| path_name(analysis, *path));
     let place = costly_call(analysis, calls.iter().copied());
     let what = match files.len() {
+        _ if counted < MANY * count => format!("Each request reads {} of the same files again", Bytes(read / count)),
         1 => "Each request opens or looks up the same file again and again".to_string(),
         files => format!("Each request opens or looks up the same {files} files again"),
     };
@@ -151,6 +166,7 @@ fn files(analysis: &Analysis) -> BTreeMap<u32, File> {
         }
         let file = files.entry(call.path).or_default();
         file.named += u64::from(is_named(call));
+        file.read += if syscall::is_read(call.number) { call.result.max(0) as u64 } else { 0 };
         file.calls.push((row, inside));
         file.cpu += call.duration.0.saturating_sub(call.blocked.0);
     }
@@ -226,9 +242,25 @@ mod tests {
         assert!(!is_found(opening(6, |_, _, _| {})));
         assert!(!is_found(opening(50, |request, file, call| call.path = 50 * request + file)));
         assert!(!is_found(opening(50, |_, _, call| (call.fd, call.number) = (7, READ))));
+        assert!(!is_found(read_to_the_end(30_000)));
         let mut nameless = opening(50, |_, _, call| call.path = 1);
         nameless.recording.paths[0].path.clear();
         assert!(!is_found(nameless));
+    }
+
+    /// Each request opens one file and reads it to its end, in fifty pieces of so many bytes.
+    fn read_to_the_end(bytes: i64) -> Fixture {
+        opening(51, |_, piece, call| {
+            call.path = 1;
+            if piece > 1 {
+                (call.fd, call.number, call.result) = (9, READ, bytes / 50);
+            }
+        })
+    }
+
+    #[test]
+    fn a_file_of_which_much_more_is_read_than_answered_is_found() {
+        assert!(is_found(read_to_the_end(100_000)));
     }
 
     #[test]

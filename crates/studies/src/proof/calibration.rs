@@ -197,35 +197,43 @@ fn at_most_one_in_twenty_proofs_confirms_anything_on_a_crowded_machine() {
     assert!(neighbours.are_there(), "the machine was not busy to the end");
 }
 
-/// That a cure of this share of the time is found nearly always.
-fn expect_found(share: f64, program: &Program) {
-    let (all, mut confirmed) = (proofs(20), 0);
-    for _ in 0..all {
-        let Some(answer) = proved(program, SUSPICIONS[0], Duration::from_secs(20)) else { return };
-        let finding = &answer.findings[0];
-        confirmed += usize::from(finding.status == Status::Confirmed);
-        if finding.status != Status::Confirmed {
-            println!("not confirmed: {:?} {:?}", finding.tried, finding.caveats);
+/// A program of which 30 % of the time can be cured, one of 10 % and one of 5 %: stalls of some 43 ms held by Nagle's algorithm,
+/// beside requests that are work.
+const CURABLE: [(f64, Program); 3] = [
+    (0.3, Program { requests: 10, stalls: 1, works: "0.010" }),
+    (0.1, Program { requests: 36, stalls: 1, works: "0.010" }),
+    (0.05, Program { requests: 76, stalls: 1, works: "0.010" }),
+];
+
+/// That cures of these shares of the time are found nearly always.
+fn expect_found(machine: &str) {
+    let all = proofs(20);
+    let found = CURABLE.map(|(share, program)| {
+        let mut confirmed = 0;
+        for _ in 0..all {
+            let Some(answer) = proved(&program, SUSPICIONS[0], Duration::from_secs(20)) else { return all };
+            let finding = &answer.findings[0];
+            confirmed += usize::from(finding.status == Status::Confirmed);
+            if finding.status != Status::Confirmed {
+                println!("not confirmed: {:?} {:?}", finding.tried, finding.caveats);
+            }
         }
-    }
-    println!("{share} of the time cured: found in {confirmed} of {all}");
-    assert!(confirmed * 10 >= all * 8, "found in {confirmed} of {all}");
+        println!("{share} of the time cured, {machine}: found in {confirmed} of {all}");
+        confirmed
+    });
+    assert!(found.iter().all(|&confirmed| confirmed * 10 >= all * 8), "found in {found:?} of {all} each");
 }
 
 #[test]
 #[ignore = "minutes: make calibrate"]
-fn a_cure_of_three_tenths_is_found() {
-    expect_found(0.3, &Program { requests: 10, stalls: 1, works: "0.010" });
+fn a_cure_of_a_twentieth_and_more_is_found() {
+    expect_found("calm machine");
 }
 
 #[test]
 #[ignore = "minutes: make calibrate"]
-fn a_cure_of_a_tenth_is_found() {
-    expect_found(0.1, &Program { requests: 36, stalls: 1, works: "0.010" });
-}
-
-#[test]
-#[ignore = "minutes: make calibrate"]
-fn a_cure_of_a_twentieth_is_found() {
-    expect_found(0.05, &Program { requests: 76, stalls: 1, works: "0.010" });
+fn a_cure_of_a_twentieth_and_more_is_found_on_a_crowded_machine() {
+    let neighbours = Neighbours::on_each_processor();
+    expect_found("each processor busy");
+    assert!(neighbours.are_there(), "the machine was not busy to the end");
 }

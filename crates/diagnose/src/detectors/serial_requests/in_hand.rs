@@ -1,6 +1,6 @@
 //! A server that asks another one again and again while it answers one request: a query for each row of a list.
 
-use super::HABIT;
+use super::{HABIT, without_the_answers_work};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, costly_call, median, rows};
@@ -30,21 +30,25 @@ struct Asking {
 impl Asking {
     /// What a question costs for being asked alone: the way there and back, calls and wake-ups, and what the peer does for each
     /// whatever it is. No more than the time that the quickest of them take.
-    fn each(&self) -> u64 {
-        let mut lengths: Vec<u64> = self.later.iter().map(Question::length).collect();
+    fn each(&self, analysis: &Analysis) -> u64 {
+        let mut lengths: Vec<u64> = self.later.iter().map(|one| length(analysis, one)).collect();
         lengths.sort_unstable();
         lengths.get(lengths.len() / QUICK).copied().unwrap_or_default()
     }
 
     /// What asking for all at once could save: the rest of the peer's work is done there, too.
-    fn bound(&self) -> u64 {
-        let each = self.each();
-        self.later.iter().map(|one| one.length().min(each)).sum()
+    fn bound(&self, analysis: &Analysis) -> u64 {
+        let each = self.each(analysis);
+        self.later.iter().map(|one| length(analysis, one).min(each)).sum()
     }
 
     fn whole(&self) -> u64 {
         self.later.iter().map(Question::length).sum()
     }
+}
+
+fn length(analysis: &Analysis, question: &Question) -> u64 {
+    without_the_answers_work(analysis, question.slot, (question.start, question.end))
 }
 
 /// Finds the peer that most time is spent asking.
@@ -63,7 +67,7 @@ pub fn find(analysis: &Analysis) -> Option<Found> {
     }
     // One request that asks much among many that do not is a page of its own.
     let is_habit = |asking: &Asking| asking.requests * 2 >= analysis.exchanges.len() as u64;
-    let wall = |asking: &Asking| asking.bound();
+    let wall = |asking: &Asking| asking.bound(analysis);
     let (peer, asking) = peers.iter().filter(|(_, asking)| is_habit(asking)).max_by_key(|(_, asking)| wall(asking))?;
     Some(found(analysis, peer, asking, wall(asking)))
 }
@@ -134,7 +138,7 @@ fn found(analysis: &Analysis, peer: &str, asking: &Asking, wall: u64) -> Found {
             format!(
                 "A tenth of them take {} or less, whatever is asked for: that much at most a question costs for being asked alone, \
                  and asking for all at once saves it; the rest is work that stays.",
-                Nanos(asking.each())
+                Nanos(asking.each(analysis))
             ),
             "Whether one needs the answer to another cannot be seen from outside.".to_string(),
         ],

@@ -1,5 +1,6 @@
 //! A client that asks a database beside it for one thing again and again: a statement for each row of a list.
 
+use super::without_the_answers_work;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, costly_call, rows};
@@ -33,30 +34,34 @@ pub(super) fn find(analysis: &Analysis) -> Option<Found> {
     let serial = groups
         .iter()
         .filter(|(_, asked)| asked.len() >= MANY && asked.windows(2).all(|pair| pair[0].end <= pair[1].start));
-    let (asked, exchanges) = serial.max_by_key(|(_, asked)| saved(asked))?;
-    let is_felt = saved(exchanges) as f64 >= LEAST_SHARE * analysis.exchange_wall() as f64;
+    let (asked, exchanges) = serial.max_by_key(|(_, asked)| saved(analysis, asked))?;
+    let is_felt = saved(analysis, exchanges) as f64 >= LEAST_SHARE * analysis.exchange_wall() as f64;
     is_felt.then(|| found(analysis, asked, exchanges))
 }
 
 /// What a statement costs for being asked alone, at most: the way there and back, calls and wake-ups, and what the database does for
 /// each whatever it is. The time that the quickest of them take.
-fn each(exchanges: &[&Exchange]) -> u64 {
-    let mut lengths: Vec<u64> = exchanges.iter().map(|exchange| exchange.length()).collect();
+fn each(analysis: &Analysis, exchanges: &[&Exchange]) -> u64 {
+    let mut lengths: Vec<u64> = exchanges.iter().map(|exchange| length(analysis, exchange)).collect();
     lengths.sort_unstable();
     lengths.get(lengths.len() / QUICK).copied().unwrap_or_default()
 }
 
+fn length(analysis: &Analysis, exchange: &Exchange) -> u64 {
+    without_the_answers_work(analysis, exchange.connection, (exchange.start, exchange.end))
+}
+
 /// What asking for all at once could save: the rest of the database's work is done there, too.
-fn saved(exchanges: &[&Exchange]) -> u64 {
-    let each = each(exchanges);
-    exchanges.iter().skip(1).map(|exchange| exchange.length().min(each)).sum()
+fn saved(analysis: &Analysis, exchanges: &[&Exchange]) -> u64 {
+    let each = each(analysis, exchanges);
+    exchanges.iter().skip(1).map(|exchange| length(analysis, exchange).min(each)).sum()
 }
 
 fn found(analysis: &Analysis, (_, remote, verb, object): &Asked, exchanges: &[&Exchange]) -> Found {
     let first = |exchange: &&Exchange| Some((*analysis.transfers(exchange).first()? as usize, exchange.length()));
     let place = costly_call(analysis, exchanges.iter().filter_map(first));
     let whole: u64 = exchanges.iter().map(|exchange| exchange.length()).sum();
-    let (saved, each) = (saved(exchanges), each(exchanges));
+    let (saved, each) = (saved(analysis, exchanges), each(analysis, exchanges));
     let statement = if object.is_empty() { (*verb).to_string() } else { format!("{verb} {object}") };
     let count = number::count(exchanges.len() as u64);
     let what = format!("{remote} is asked {statement} {count} times, one after another");
@@ -70,8 +75,8 @@ fn found(analysis: &Analysis, (_, remote, verb, object): &Asked, exchanges: &[&E
                 Nanos(whole / exchanges.len() as u64)
             ),
             format!(
-                "A tenth of them take {} or less: that much at most a statement costs for being asked alone, and asking for all at once \
-                 saves it; the rest is work that stays.",
+                "A tenth of them take {} or less, but for what the answer itself takes: that much at most a statement costs for being \
+                 asked alone, and asking for all at once saves it; the rest is work that stays.",
                 Nanos(each)
             ),
             "Whether one needs the answer to another cannot be seen from outside.".to_string(),
