@@ -202,6 +202,7 @@ pub const ALL: &[Intervention] = &[
     fast_compression::FAST_COMPRESSION,
     large_heap::LARGE_HEAP,
     keep_memory::KEEP_MEMORY,
+    keep_memory::SAME_MEMORY,
     free_running::FREE_RUNNING,
     without_switches::WITHOUT_SWITCHES,
     without_switches::SAME_SWITCHES,

@@ -23,7 +23,8 @@ detector! {
     /// requests' time or more.
     ///
     /// ## What proves it
-    /// An allocator that keeps what is freed (`keep-memory`): both fall. A program that asks for it itself (`malloc_trim`) or has
+    /// An allocator that keeps what is freed (`keep-memory`): both fall. The control (`same-memory`) sets
+    /// a variable of the same kind to what it is anyway. A program that asks for it itself (`malloc_trim`) or has
     /// an allocator of its own cannot be kept from it.
     ///
     /// ## Remedy

@@ -8,32 +8,58 @@ use std::collections::BTreeSet;
 /// block by a mapping of its own.
 const KEEP: [(&str, &str); 2] = [("MALLOC_TRIM_THRESHOLD_", "1099511627776"), ("MALLOC_MMAP_MAX_", "0")];
 
+/// From so many arenas on glibc looks how many processors there are: its own number on machines of 64 bits.
+const SAME: [(&str, &str); 1] = [("MALLOC_ARENA_TEST", "8")];
+
 intervention! {
     /// # keep-memory
     ///
     /// ## What it does
-    /// Lets glibc's allocator keep what the program frees, by variables that it reads when a program starts: it gives the end of
-    /// its heap back only beyond a size that is never reached (MALLOC_TRIM_THRESHOLD_), and takes large blocks from the heap as well
-    /// (MALLOC_MMAP_MAX_=0).
+    /// Lets glibc's allocator keep what the program frees, by variables that it reads when a program starts: it gives the
+    /// end of its heap back only beyond a size that is never reached (MALLOC_TRIM_THRESHOLD_), and takes large blocks
+    /// from the heap as well (MALLOC_MMAP_MAX_=0).
     ///
     /// ## What it reaches
-    /// Programs that allocate by glibc's malloc, in whatever language. Allocators of a program's own, programs that are linked
-    /// statically against another library of C, and what a program asks for itself (malloc_trim, mallopt), it does not reach.
+    /// Programs that allocate by glibc's malloc, in whatever language. Allocators of a program's own, programs that are
+    /// linked statically against another library of C, and what a program asks for itself (malloc_trim, mallopt), it
+    /// does not reach.
     ///
     /// ## How we know it took effect
-    /// The variables are in the environment of the programs. What a program sets by mallopt all the same counts for more, and is
-    /// not seen. So a gain proves the cause, and where there is none it is left open.
+    /// The variables are in the environment of the programs. What a program sets by mallopt all the same counts for more,
+    /// and is not seen. So a gain proves the cause, and where there is none it is left open.
     pub const KEEP_MEMORY: Intervention = Intervention {
         name: "keep-memory",
         summary: "lets the allocator keep what is freed",
         predictions: &[Prediction::gains("P61")],
         overruled_by: "what the program says of its heap itself (mallopt) counts for more",
-        treat,
+        treat: |request, treatment| treat(request, treatment, &KEEP),
         applied: |_| Ok(1),
     };
 }
 
-fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
+intervention! {
+    /// # same-memory
+    ///
+    /// ## What it does
+    /// Tells glibc's allocator what it would do anyway, by another variable of the same kind (MALLOC_ARENA_TEST): a
+    /// control for `keep-memory`. An environment that lies elsewhere in memory can by itself make a program slower or
+    /// faster.
+    ///
+    /// ## What it reaches
+    /// The same as `keep-memory`.
+    ///
+    /// ## How we know it took effect
+    /// The variable is in the environment of the programs.
+    pub const SAME_MEMORY: Intervention = Intervention {
+        name: "same-memory",
+        summary: "tells the allocator what it would do anyway",
+        predictions: &[Prediction::does_nothing("P61")],
+        treat: |request, treatment| treat(request, treatment, &SAME),
+        applied: |_| Ok(1),
+    };
+}
+
+fn treat(request: &Request, treatment: &mut Treatment, variables: &[(&str, &str)]) -> Result<(), NotHere> {
     let functions = functions(request);
     if functions.contains("malloc_trim") {
         return Err(NotHere(
@@ -43,8 +69,8 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if !functions.iter().any(|function| function.ends_with("free") || function.ends_with("realloc")) {
         return Err(NotHere("needs glibc's allocator: no other reads these variables".into()));
     }
-    for (name, value) in KEEP {
-        treatment.environment.push((name.to_string(), Some(value.to_string())));
+    for (name, value) in variables {
+        treatment.environment.push(((*name).to_string(), Some((*value).to_string())));
     }
     Ok(())
 }
@@ -82,7 +108,7 @@ mod tests {
         let world = World::default();
         let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
         let mut treatment = Treatment::default();
-        treat(&request, &mut treatment)?;
+        treat(&request, &mut treatment, &KEEP)?;
         Ok(treatment.environment.into_iter().map(|(name, _)| name).collect())
     }
 
