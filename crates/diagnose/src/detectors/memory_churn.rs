@@ -29,7 +29,7 @@ detector! {
     ///
     /// ## Remedy
     /// Keep large buffers from request to request and use them again, or ask for less at a time. Or let the allocator keep more:
-    /// MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_THRESHOLD_ (mallopt), jemalloc's dirty_decay_ms. Take out malloc_trim.
+    /// MALLOC_TRIM_THRESHOLD_ and MALLOC_MMAP_MAX_ (mallopt), jemalloc's dirty_decay_ms. Take out malloc_trim.
     ///
     /// ## Not to be confused with
     /// allocator-pressure (a garbage collector at work); a program that grows, or starts, and touches memory for the first time;
@@ -159,7 +159,7 @@ fn found(analysis: &Analysis, given: &[usize], all: &[&Sample], wall: u64) -> Fo
         place,
         remedy:
             "Keep large buffers and use them again, or let the allocator keep what is freed (MALLOC_TRIM_THRESHOLD_, \
-                 MALLOC_MMAP_THRESHOLD_); take out malloc_trim."
+                 MALLOC_MMAP_MAX_=0); take out malloc_trim."
                 .to_string(),
         rows: rows("samples", given.iter().copied()),
         explains: analysis.stretches(all),
