@@ -261,6 +261,27 @@ fn rows(table: &str, rows: impl IntoIterator<Item = usize>) -> case::Evidence {
     case::Evidence { table: table.to_string(), rows }
 }
 
+/// The requests are divided into so many parts, in order of time,
+const PARTS: usize = 4;
+
+/// and each has at least this part of the samples that it would have if they were spread evenly: what is made once and
+/// kept is made in the first ones.
+const EVENLY: f64 = 0.25;
+
+/// Whether samples are spread over all requests.
+fn goes_on(analysis: &Analysis, samples: &[&Sample]) -> bool {
+    let starts = analysis.exchanges.iter().map(|exchange| exchange.start).collect::<Vec<_>>();
+    if starts.len() < PARTS {
+        return false;
+    }
+    let mut counts = [0usize; PARTS];
+    for sample in samples {
+        let begun = starts.partition_point(|&start| start <= sample.time.0).max(1) - 1;
+        counts[begun * PARTS / starts.len()] += 1;
+    }
+    counts.iter().all(|&count| count as f64 * PARTS as f64 >= EVENLY * samples.len() as f64)
+}
+
 /// The middle value; 0 of nothing.
 fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();

@@ -245,6 +245,12 @@ pub fn call_end(call: &Call) -> u64 {
     call.start.0.saturating_add(call.duration.0)
 }
 
+/// The call that a thread was in at a time; none where it was in its own code.
+pub fn in_call(calls: &[Call], at: u64) -> Option<&Call> {
+    let begun = calls.partition_point(|call| call.start.0 <= at);
+    begun.checked_sub(1).map(|last| &calls[last]).filter(|call| call_end(call) >= at)
+}
+
 /// The part of a call that it was not blocked for. No call works for days: a row that says so is damaged, and counts for
 /// no more than that, so that sums stay sums.
 pub fn busy_part(call: &Call) -> u64 {

@@ -1,6 +1,6 @@
 //! P60: patterns, templates and the like that are made ready again for each request.
 
-use super::{Found, common_caller, common_place, detector, rows};
+use super::{Found, common_caller, common_place, detector, goes_on, rows};
 use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use case::Nanos;
@@ -40,13 +40,6 @@ const LEAST: f64 = 0.1;
 
 /// Fewer samples than this say little about a share: 50 ms at the usual rate.
 const SAMPLES: usize = 50;
-
-/// The requests are divided into so many parts, in order of time,
-const PARTS: usize = 4;
-
-/// and each has at least this part of the samples that it would have if they were spread evenly: what is made once and
-/// kept is made in the first ones.
-const EVENLY: f64 = 0.25;
 
 /// Something that is made.
 struct Made {
@@ -194,20 +187,6 @@ fn detect_one(analysis: &Analysis, made: &Made) -> Option<Found> {
         explains: analysis.stretches(&samples),
         ..Found::default()
     })
-}
-
-/// Whether samples are spread over all requests.
-fn goes_on(analysis: &Analysis, samples: &[&Sample]) -> bool {
-    let starts = analysis.exchanges.iter().map(|exchange| exchange.start).collect::<Vec<_>>();
-    if starts.len() < PARTS {
-        return false;
-    }
-    let mut counts = [0usize; PARTS];
-    for sample in samples {
-        let begun = starts.partition_point(|&start| start <= sample.time.0).max(1) - 1;
-        counts[begun * PARTS / starts.len()] += 1;
-    }
-    counts.iter().all(|&count| count as f64 * PARTS as f64 >= EVENLY * samples.len() as f64)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! P61: memory is given back to the kernel and taken from it again for each request.
 
-use super::{Found, common_place, detector, rows};
+use super::{Found, common_place, detector, goes_on, rows};
 use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::threads::call_end;
+use crate::threads::in_call;
 use case::Nanos;
 use case::tables::Sample;
 use rustc_hash::FxHashMap;
@@ -47,9 +47,6 @@ const GIVING: f64 = 0.1;
 /// Fewer samples than this say little about a share: 20 ms at the usual rate.
 const SAMPLES: usize = 20;
 
-/// The requests are divided into so many parts, in order of time, and memory is given back in each.
-const PARTS: usize = 4;
-
 /// Functions that ask the kernel to take memory back.
 const CALLS: [&str; 7] = ["munmap", "madvise", "brk", "sbrk", "mremap", "default_morecore", "glibc_morecore"];
 
@@ -92,48 +89,23 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let is_it = all.len() >= SAMPLES
         && wall as f64 >= LEAST * analysis.exchange_wall() as f64
         && given.len() as f64 >= GIVING * all.len() as f64
-        && is_in_each_part(analysis, &given);
+        && goes_on(analysis, &given.iter().map(|&row| &analysis.recording.samples[row]).collect::<Vec<_>>());
     is_it.then(|| found(analysis, &given, &all, wall))
 }
 
 /// Whether a stack ends in a call that gives memory back, below a function that frees.
 fn part(analysis: &Analysis, stack: u32) -> Part {
-    let plain = |function: &'_ str| function.trim_start_matches('_').to_string();
-    let gives = analysis.code.frames(stack).next().is_some_and(|innermost| {
-        let name = plain(&innermost.function);
-        CALLS.contains(&name.as_str())
-    });
-    let frees = || {
-        analysis.code.passes_through(stack, |function| {
-            let name = plain(function);
-            FREES.contains(&name.as_str())
-        })
-    };
+    let is_one_of = |names: &[&str], function: &str| names.contains(&function.trim_start_matches('_'));
+    let innermost = analysis.code.frames(stack).next();
+    let gives = innermost.is_some_and(|innermost| is_one_of(&CALLS, &innermost.function));
+    let frees = || analysis.code.passes_through(stack, |function| is_one_of(&FREES, function));
     if gives && frees() { Part::GivenBack } else { Part::Elsewhere }
 }
 
 /// Whether the thread was in a call that was recorded.
 fn is_in_call(analysis: &Analysis, sample: &Sample) -> bool {
-    let Some(thread) = analysis.threads.get(sample.tid) else { return false };
-    let calls = &analysis.recording.calls[thread.calls.clone()];
-    let after = calls.partition_point(|call| call.start <= sample.time);
-    after.checked_sub(1).is_some_and(|at| call_end(&calls[at]) >= sample.time.0)
-}
-
-/// Whether memory is given back all through the run: what happens at its beginning alone is no habit.
-fn is_in_each_part(analysis: &Analysis, given: &[usize]) -> bool {
-    let exchanges = &analysis.exchanges;
-    let size = exchanges.len().div_ceil(PARTS);
-    if exchanges.len() < PARTS {
-        return false;
-    }
-    let bounds: Vec<u64> = exchanges.iter().step_by(size).map(|exchange| exchange.start).collect();
-    let mut seen = vec![false; bounds.len()];
-    for &row in given {
-        let at = bounds.partition_point(|&start| start <= analysis.recording.samples[row].time.0);
-        seen[at.saturating_sub(1)] = true;
-    }
-    seen.iter().all(|&seen| seen)
+    let calls = analysis.threads.get(sample.tid).map(|thread| &analysis.recording.calls[thread.calls.clone()]);
+    calls.is_some_and(|calls| in_call(calls, sample.time.0).is_some())
 }
 
 fn found(analysis: &Analysis, given: &[usize], all: &[&Sample], wall: u64) -> Found {

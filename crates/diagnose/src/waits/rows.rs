@@ -2,8 +2,8 @@
 
 use crate::analysis::Analysis;
 use crate::analysis::ender::{self, Part, Wait, Window};
-use crate::threads::{Cursor, Moment, State, call_end};
-use case::tables::{Call, ender as code};
+use crate::threads::{Cursor, Moment, State, in_call};
+use case::tables::ender as code;
 use case::{Ender, Nanos, tables};
 
 /// More rows than this are not kept: the longest ones are.
@@ -77,12 +77,6 @@ fn row(analysis: &Analysis, wait: &Wait, from: u64, part: &Part) -> tables::Wait
         ended_by_stack: waking.map_or(0, |call| call.stack),
         ended_by_script_stack: waking.map_or(0, |call| call.script_stack),
     }
-}
-
-/// The call that a thread was in at a time; none where it was in its own code.
-fn in_call(calls: &[Call], at: u64) -> Option<&Call> {
-    let begun = calls.partition_point(|call| call.start.0 <= at);
-    begun.checked_sub(1).map(|last| &calls[last]).filter(|call| call_end(call) >= at)
 }
 
 fn number(by: &Ender) -> u8 {

@@ -91,7 +91,8 @@ fn found(analysis: &Analysis, (_, remote, verb, object): &Asked, exchanges: &[&E
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, US, WRITE};
+    use crate::analysis::Analysis;
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, request};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::{Command, direction};
@@ -119,6 +120,25 @@ mod tests {
         let finding = answer.findings.iter().find(|finding| finding.name == "serial-requests").expect("found");
         assert!(finding.title.contains(" is asked SELECT orders 400 times, one after another: a batch would save "));
         assert!(finding.cost.share_of_wall > 0.9, "{finding:#?}");
+    }
+
+    #[test]
+    fn what_a_recorded_peer_works_for_an_answer_is_not_saved() {
+        let working = |think: u64| {
+            let mut fixture = Fixture::new();
+            fixture.connect(1, CLIENT);
+            let mut idle = fixture.now;
+            for _ in 0..400 {
+                let (time, name) = (case::Nanos(fixture.now), "SORT".to_string());
+                request(&mut fixture, CLIENT, 1, think, &mut idle);
+                let direction = direction::OUT;
+                let row = Command { time, connection: 1, tid: CLIENT, direction, name, ..Command::default() };
+                fixture.recording.commands.push(row);
+            }
+            super::find(&Analysis::new(&fixture.end())).is_some()
+        };
+        assert!(working(50 * US));
+        assert!(!working(5 * MS));
     }
 
     #[test]
