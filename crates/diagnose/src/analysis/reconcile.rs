@@ -226,9 +226,10 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
         let lacks = if measure == ThreadMeasure::Blocked { scheduler } else { ledger.saturating_add(rows.lost) };
         let short = scheduler.saturating_sub(lacks);
         let deviates = over.max(short) > tolerated(scheduler);
-        // Where every switch and call is there, the difference is one of clocks (a hypervisor that takes the CPU away, the
-        // time of switching itself): it is said, and no account is doubted for it.
-        let booked = deviates && !complete;
+        // Time that the rows call on CPU and the scheduler does not went to a hypervisor, interrupts or switching itself: nobody
+        // knows what of, so that it is unexplained even where every row is there. The other two differ by definition: rows have a
+        // thread runnable from its wake-up, the scheduler from when it is in a queue. Only missing rows make them doubtful.
+        let booked = deviates && (measure == ThreadMeasure::OnCpu || !complete);
         Pair { measure, ledger, scheduler, deviates, unexplained: if booked { over } else { 0 } }
     };
     // Counts lack what fell into stretches with lost events, which are unexplained as it is.

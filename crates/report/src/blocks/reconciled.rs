@@ -30,8 +30,9 @@ fn parts(answer: &Answer) -> Vec<Part> {
         )));
         if !reconciled.deviations.is_empty() {
             parts.push(Part::Paragraph(
-                "Where every switch and call of a thread was recorded, only the clocks can differ, for example because a \
-                 hypervisor takes the CPU away. Where some are missing, the excess in the events counts as unexplained:"
+                "Time on CPU that the scheduler did not count went to interrupts, a hypervisor or switching: it counts as \
+                 unexplained. A thread waits for a CPU from its wake-up here, and from when it is queued in the scheduler's \
+                 sums: that difference counts as unexplained only where switches or calls are missing:"
                     .into(),
             ));
         }
