@@ -3,17 +3,18 @@
 #[cfg(test)]
 mod tests;
 
+mod studied;
 mod wire_stalls;
 
 use crate::flights;
-use crate::send_stalls::{self, Release, SendStall};
+use crate::send_stalls::{Release, SendStall};
 use crate::side_by_side::each;
 use crate::syscall;
 use crate::threads::{call_end, groups};
 use crate::windows::Windows;
 pub use case::End;
 use case::Recording;
-use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, event, flags, role, transport};
+use case::tables::{Call, Connection, Handshake, Segment, TcpEvent, direction, flags, role, transport};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub struct ConnectionRows {
     pub send_stalls: Vec<SendStall>,
     /// When bytes that this end had written had not all left yet, in order of time.
     pub unsent: Vec<(u64, u64)>,
+    /// When bytes had arrived at a server that it had not read, in order of time; only where the client was recorded too.
+    unread: Vec<(u64, u64)>,
     /// When it waited for a segment to be sent again: from the last segment before to the retransmission.
     pub repairs: Vec<(u64, u64)>,
     /// The shortest round trip that its segments show: from leaving to being acknowledged.
@@ -52,15 +55,6 @@ pub struct ConnectionRows {
     pub held_at_peer: Vec<Held>,
     /// When payload was under way to or from the other end, which was recorded; none where that is not known.
     pub under_way: Option<Arc<[(u64, u64)]>>,
-}
-
-/// What the segments of one connection's end tell: see the fields of [`ConnectionRows`].
-#[derive(Default)]
-struct StudiedSegments {
-    send_stalls: Vec<SendStall>,
-    unsent: Vec<(u64, u64)>,
-    repairs: Vec<(u64, u64)>,
-    round_trip: Option<u64>,
 }
 
 /// All connections, in the order of the table.
@@ -88,7 +82,7 @@ impl<'r> Connections<'r> {
         let slots: Vec<usize> = (0..connections.rows.len()).collect();
         let studied = each(&slots, |&slot| connections.studied_segments(slot, windows));
         for (rows, studied) in connections.rows.iter_mut().zip(studied) {
-            (rows.send_stalls, rows.unsent) = (studied.send_stalls, studied.unsent);
+            (rows.send_stalls, rows.unsent, rows.unread) = (studied.send_stalls, studied.unsent, studied.unread);
             (rows.repairs, rows.round_trip) = (studied.repairs, studied.round_trip);
         }
         if !recording.manifest.source.is_recording() {
@@ -115,6 +109,7 @@ impl<'r> Connections<'r> {
             handshake: None,
             send_stalls: Vec::new(),
             unsent: Vec::new(),
+            unread: Vec::new(),
             repairs: Vec::new(),
             round_trip: None,
             closing: row.closed.0,
@@ -202,30 +197,6 @@ impl<'r> Connections<'r> {
     }
 
     /// What bytes waited for is told apart window by window: of those in between nobody knows when they left.
-    fn studied_segments(&self, slot: usize, windows: &Windows) -> StudiedSegments {
-        if self.row(slot).transport != transport::TCP || self.rows[slot].segments.is_empty() {
-            return StudiedSegments::default();
-        }
-        let writes = || {
-            let transfers = self.transfer_numbers(slot).iter().map(|&index| index as usize);
-            transfers.filter(|&index| syscall::is_write(self.recording.calls[index].number))
-        };
-        let calls = &self.recording.calls;
-        let mut studied = StudiedSegments::default();
-        for (from, to) in windows.parts(0, u64::MAX) {
-            let segments = self.segments(slot);
-            let first = segments.partition_point(|segment| segment.time.0 < from);
-            let segments = &segments[first..segments.partition_point(|segment| segment.time.0 < to).max(first)];
-            let within = |index: &usize| (from..to).contains(&calls[*index].start.0);
-            studied.send_stalls.extend(send_stalls::find(self.row(slot), segments, calls, writes().filter(within)));
-            studied.unsent.extend(send_stalls::unsent(segments, calls, writes().filter(within)));
-        }
-        studied.repairs = repairs(self.segments(slot), self.events(slot));
-        studied.repairs.retain(|&(from, to)| windows.is_whole(from, to));
-        studied.round_trip = shortest_round_trip(self.segments(slot));
-        studied
-    }
-
     /// What a recording tells by calls, a capture has to tell by segments alone.
     fn study_the_wire(&mut self) {
         for (slot, [own, peer]) in wire_stalls::find(self).into_iter().enumerate() {
@@ -307,6 +278,12 @@ impl<'r> Connections<'r> {
         self.rows[slot].round_trip.or(Some(smoothed).filter(|&nanos| nanos > 0))
     }
 
+    /// Whether bytes lay in a server's kernel, unread, at a time; false where that is not known.
+    pub fn has_unread(&self, slot: usize, at: u64) -> bool {
+        let unread = &self.rows[slot].unread;
+        unread.get(unread.partition_point(|span| span.1 <= at)).is_some_and(|span| span.0 <= at)
+    }
+
     /// When a server's end was there whose client had sent more than a SYN by then: what comes with the end of the three-way
     /// handshake, or makes a kernel that defers `accept` take the connection, is no segment of the connection's own yet.
     pub fn arrived_at_once(&self, slot: usize) -> Option<u64> {
@@ -342,58 +319,4 @@ impl<'r> Connections<'r> {
 /// When a transfer counts: bytes are written from the call's start, and read at its end.
 pub fn transfer_time(call: &Call) -> u64 {
     if syscall::is_write(call.number) { call.start.0 } else { call_end(call) }
-}
-
-/// From the last segment that had left before one was sent again until that one left. The kernel reports it as sent again when it
-/// has left already (Linux 6.18).
-fn repairs(segments: &[Segment], events: &[TcpEvent]) -> Vec<(u64, u64)> {
-    let mut found: Vec<(u64, u64)> = Vec::new();
-    for row in events.iter().filter(|row| row.event == event::RETRANSMIT) {
-        let before = segments.partition_point(|segment| segment.time <= row.time);
-        let mut left = segments[..before].iter().rev().filter(|segment| segment.direction == direction::OUT);
-        let Some(last) = left.next() else { continue };
-        let (from, to) = match left.next() {
-            Some(previous) if is_sent_again(last, previous) => (previous.time.0, last.time.0),
-            _ => (last.time.0, row.time.0),
-        };
-        let from = found.last().map_or(from, |&(_, end)| from.max(end));
-        if from < to {
-            found.push((from, to));
-        }
-    }
-    found
-}
-
-/// Whether a segment begins before the end of the one that left before it.
-fn is_sent_again(segment: &Segment, previous: &Segment) -> bool {
-    let flag = u32::from(previous.flags & (flags::SYN | flags::FIN) != 0);
-    let end = previous.sequence.wrapping_add(previous.payload + flag);
-    (segment.sequence.wrapping_sub(end) as i32) < 0
-}
-
-/// The shortest time from a payload (or the opening SYN) leaving to an arrival that acknowledges it. What was sent again is not
-/// measured, since nobody knows which of both is acknowledged (Karn's algorithm, RFC 6298, 3).
-fn shortest_round_trip(segments: &[Segment]) -> Option<u64> {
-    let mut waiting: Option<(u64, u32)> = None;
-    let mut sent: Option<u32> = None;
-    let mut shortest: Option<u64> = None;
-    for segment in segments {
-        let syn = u32::from(segment.flags & flags::SYN != 0);
-        if segment.direction == direction::OUT {
-            let end = segment.sequence.wrapping_add(segment.payload + syn);
-            if segment.payload + syn > 0 {
-                let is_new = sent.is_none_or(|sent| segment.sequence.wrapping_sub(sent) as i32 >= 0);
-                waiting = is_new.then_some((segment.time.0, end));
-                sent = sent.filter(|sent| end.wrapping_sub(*sent) as i32 <= 0).or(Some(end));
-            }
-        } else if let Some((left, last)) = waiting
-            && segment.flags & flags::ACK != 0
-            && segment.acknowledged.wrapping_sub(last) as i32 >= 0
-        {
-            let length = segment.time.0.saturating_sub(left);
-            shortest = Some(shortest.map_or(length, |known| known.min(length)));
-            waiting = None;
-        }
-    }
-    shortest
 }

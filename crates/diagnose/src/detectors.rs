@@ -58,6 +58,7 @@ mod split_writes;
 mod startup_self_tests;
 mod superlinear_work;
 mod sync_disk;
+mod table_scan;
 mod tiny_reads;
 mod tiny_tls_records;
 mod token_bucket;
@@ -238,6 +239,7 @@ pub const ALL: &[Detector] = &[
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
     memory_churn::DETECTOR,
+    table_scan::DETECTOR,
     allocator_pressure::DETECTOR,
     debug_build::DETECTOR,
     costly_switch::DETECTOR,

@@ -44,6 +44,7 @@ mod tail;
 mod threads;
 mod troubles;
 mod units;
+mod unread;
 mod views;
 mod waits;
 mod whole_run;

@@ -10,7 +10,7 @@ use case::tables::{Call, Connection, Segment, direction, flags};
 pub const USUAL_SEGMENT: u64 = 1448;
 
 /// `splice`.
-const SPLICE: u16 = 275;
+pub(crate) const SPLICE: u16 = 275;
 
 /// How soon after an acknowledgement the bytes that waited for it leave: measured 15 to 25 us; 1 ms allows for a busy
 /// processor.
@@ -62,7 +62,7 @@ pub fn find(
     // A splice may go either way, and its count would make bytes wait that were never written.
     let mut writes = writes.filter(|&index| calls[index].number != SPLICE).peekable();
     let Some(first) = writes.peek().map(|&index| calls[index].start.0) else { return Vec::new() };
-    let Some(base) = stream_base(segments, first) else { return Vec::new() };
+    let Some(base) = stream_base(segments, direction::OUT, first) else { return Vec::new() };
     let mut stream = Stream::new(segments, base);
     let segment_size = if connection.mss > 0 { u64::from(connection.mss) } else { USUAL_SEGMENT };
     let mut send_stalls: Vec<SendStall> = Vec::new();
@@ -91,7 +91,7 @@ pub fn find(
 pub fn unsent(segments: &[Segment], calls: &[Call], writes: impl Iterator<Item = usize>) -> Vec<(u64, u64)> {
     let mut writes = writes.filter(|&index| calls[index].number != SPLICE).peekable();
     let Some(first) = writes.peek().map(|&index| calls[index].start.0) else { return Vec::new() };
-    let Some(base) = stream_base(segments, first) else { return Vec::new() };
+    let Some(base) = stream_base(segments, direction::OUT, first) else { return Vec::new() };
     let mut stream = Stream::new(segments, base);
     let mut spans = Vec::new();
     let mut waits_since: Option<u64> = None;
@@ -148,13 +148,13 @@ impl<'r> Stream<'r> {
         let Some(segment) = self.segments.get(self.next) else { return false };
         self.next += 1;
         if segment.direction == direction::OUT {
-            let end = self.position(segment.sequence.wrapping_add(segment.payload), self.left);
+            let end = position(self.base, segment.sequence.wrapping_add(segment.payload), self.left);
             if segment.payload > 0 && end > self.left {
                 self.left = end;
                 self.last_sent = segment.time.0;
             }
         } else if segment.flags & flags::ACK != 0 {
-            let position = self.position(segment.acknowledged, self.acknowledged);
+            let position = position(self.base, segment.acknowledged, self.acknowledged);
             if position > self.acknowledged && position <= self.left + 1 {
                 self.acknowledged = position;
                 self.last_acknowledgement = (segment.time.0, position);
@@ -162,21 +162,22 @@ impl<'r> Stream<'r> {
         }
         true
     }
-
-    /// A sequence number as a position in the stream, nearest to one that is known.
-    fn position(&self, sequence: u32, near: u64) -> u64 {
-        let offset = sequence.wrapping_sub(self.base).wrapping_sub(near as u32) as i32;
-        near.saturating_add_signed(i64::from(offset))
-    }
 }
 
-/// The sequence number of the stream's first written byte.
-fn stream_base(segments: &[Segment], first_write: u64) -> Option<u32> {
-    let out = || segments.iter().filter(|segment| segment.direction == direction::OUT);
-    if let Some(syn) = out().find(|segment| segment.flags & flags::SYN != 0) {
+/// The sequence number of the first byte of a stream that leaves or arrives, where its SYN was not seen that of the first payload
+/// since a time.
+pub(crate) fn stream_base(segments: &[Segment], way: u8, since: u64) -> Option<u32> {
+    let of_stream = || segments.iter().filter(|segment| segment.direction == way);
+    if let Some(syn) = of_stream().find(|segment| segment.flags & flags::SYN != 0) {
         return Some(syn.sequence.wrapping_add(1));
     }
-    out().find(|segment| segment.payload > 0 && segment.time.0 >= first_write).map(|segment| segment.sequence)
+    of_stream().find(|segment| segment.payload > 0 && segment.time.0 >= since).map(|segment| segment.sequence)
+}
+
+/// A sequence number as a position in the stream that begins with a base, nearest to one that is known.
+pub(crate) fn position(base: u32, sequence: u32, near: u64) -> u64 {
+    let offset = sequence.wrapping_sub(base).wrapping_sub(near as u32) as i32;
+    near.saturating_add_signed(i64::from(offset))
 }
 
 #[cfg(test)]

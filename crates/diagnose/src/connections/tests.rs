@@ -1,3 +1,4 @@
+use super::studied::shortest_round_trip;
 use super::*;
 use case::Nanos;
 

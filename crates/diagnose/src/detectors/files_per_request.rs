@@ -1,11 +1,11 @@
 //! P55: the same files, opened or looked up again for each request.
 
-use super::{Found, costly_call, detector, path_name, rows};
-use crate::analysis::ledger::Account;
+use super::{Found, common_caller, common_place, costly_call, detector, goes_on, path_name, rows};
+use crate::analysis::ledger::{Account, is_within};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::call_end;
-use case::tables::Call;
+use case::tables::{Call, Location, Sample};
 use case::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -20,8 +20,10 @@ detector! {
     /// ## Evidence
     /// Twenty calls or more per request that open, look up, read or close files which nearly every request opens or looks
     /// up again (however many calls read one of them to its end count as one); or fifty times as many bytes read from such
-    /// files as requests and answers are long. The time of these calls, a tenth of the requests' time or more; and what the
-    /// thread computes between two of them, which as a rule is what it does with their contents.
+    /// files as requests and answers are long, ten times where they are parsed. The time of these calls, a tenth of the requests' time or more; and what the
+    /// thread computes between two of them, which as a rule is what it does with their contents. Of so many bytes as nobody
+    /// asked for it is also known who takes them apart: CPU samples in parsers of the common formats (JSON, YAML, XML, CSV,
+    /// TOML, INI, pickle, Marshal), all through the run.
     ///
     /// ## What proves it
     /// Nothing from outside: whoever answered from memory would have to know that no file has changed. It remains a
@@ -52,6 +54,10 @@ const FOR_ONE_NAME: u64 = 4;
 /// times smaller.
 const TIMES: u64 = 50;
 
+/// And from so many times as many bytes on a parser is at work on the files: even if it took all of each request and answer apart as
+/// well, nine tenths of its work are not for those.
+const TIMES_PARSED: u64 = 10;
+
 /// From this share of the requests' time the calls count.
 const LEAST: f64 = 0.1;
 
@@ -64,6 +70,63 @@ const HABIT: u64 = 5;
 /// What a thread computes between two such calls belongs to the first where it is shorter than this: reading or compiling a source file
 /// of some thousand lines takes less.
 const BETWEEN: u64 = 1_000_000;
+
+/// Fewer samples than this say little about a share: 50 ms at the usual rate.
+const SAMPLES: usize = 50;
+
+/// Functions that take a text apart begin with these,
+const PARSERS: [&str; 24] = [
+    "encoding/json.",
+    "encoding/xml.",
+    "encoding/csv.",
+    "encoding/gob.",
+    "gopkg.in/yaml.",
+    "com.fasterxml.jackson.",
+    "com.google.gson.",
+    "org.yaml.snakeyaml.",
+    "java.io.ObjectInputStream.",
+    "java.util.Properties.load",
+    "v8::internal::JsonParser",
+    "Builtins_JsonParse",
+    "serde_json::de::",
+    "serde_json::read::",
+    "php_json_",
+    "php_var_unserialize",
+    "JSON_parse",
+    "cParser_parse",
+    "r_object",
+    "yaml_parser_",
+    "XML_Parse",
+    "xmlParse",
+    "xmlSAXParse",
+    "simdjson::",
+];
+
+/// the files of modules of such functions, where those have no names,
+const MODULES: [&str; 9] = [
+    "/_json.",
+    "/_pickle.",
+    "/_csv.",
+    "/_yaml.",
+    "/pyexpat.",
+    "/_elementtree.",
+    "/libexpat.",
+    "/libyaml",
+    "/json/ext/parser.",
+];
+
+/// and files of scripts that do it have these in their names.
+const SCRIPTS: [&str; 9] = [
+    "/json/decoder.py",
+    "/json/scanner.py",
+    "/yaml/",
+    "/tomllib/",
+    "/configparser.py",
+    "/csv.py",
+    "/pickle.py",
+    "/xml/etree/",
+    "/js-yaml/",
+];
 
 /// What was done with one file while requests were in hand.
 #[derive(Default)]
@@ -87,21 +150,33 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let wall: u64 = calls.iter().map(|(_, inside)| inside).sum();
     // What requests wait for a CPU is a crowded machine's, and these calls are as much of the rest as on a calm one.
     let for_a_cpu = analysis.accounts.of_exchanges(|account| matches!(account, Account::Processor(_)));
-    let is_felt = wall as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64;
     let counted: u64 = files.values().map(|file| (file.calls.len() as u64).min(FOR_ONE_NAME * file.named)).sum();
     let read: u64 = files.values().map(|file| file.read).sum();
-    let is_much = read >= TIMES * analysis.exchanges.iter().map(|exchange| exchange.bytes).sum::<u64>();
+    let moved: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
+    let parsed = if read >= TIMES_PARSED * moved { parsed(analysis) } else { Vec::new() };
+    let is_much = read >= TIMES * moved || !parsed.is_empty();
+    let parsing = parsed.len() as u64 * analysis.sample_period();
+    let is_felt = (wall + parsing) as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64;
     if (counted < MANY * count && !is_much) || !is_felt {
         return None;
     }
-    let between = between(analysis, &calls);
+    // What lies between two calls is parsed, too, where the parser takes one piece at a time.
+    let between = between(analysis, &calls).max(parsing);
     let cpu = files.values().map(|file| file.cpu).sum::<u64>() + between;
     let costliest = files.iter().max_by_key(|(path, file)| {
         (file.calls.iter().map(|(_, inside)| inside).sum::<u64>(), std::cmp::Reverse(**path))
     });
     let costliest = costliest.map_or("", |(path, _)| path_name(analysis, *path));
-    let place = costly_call(analysis, calls.iter().copied());
+    let samples: Vec<&Sample> = parsed.iter().map(|&row| &analysis.recording.samples[row]).collect();
+    let place = match samples.first() {
+        Some(sample) if parsing > wall && sample.script_stack != 0 => common_place(analysis, &samples),
+        Some(_) if parsing > wall => common_caller(analysis, &samples, is_parser),
+        _ => costly_call(analysis, calls.iter().copied()),
+    };
     let what = match files.len() {
+        _ if counted < MANY * count && parsing > 0 => {
+            format!("Each request reads {} of the same files again and parses them", Bytes(read / count))
+        }
         _ if counted < MANY * count => format!("Each request reads {} of the same files again", Bytes(read / count)),
         1 => "Each request opens or looks up the same file again and again".to_string(),
         files => format!("Each request opens or looks up the same {files} files again"),
@@ -123,13 +198,44 @@ fn detect(analysis: &Analysis) -> Option<Found> {
                 Nanos(between / count)
             ),
             format!("The one that takes most is {costliest}."),
-        ],
+        ]
+        .into_iter()
+        .chain(parsing_said(parsed.len(), Nanos(parsing / count)))
+        .collect(),
         saving: PotentialSaving { wall: wall + between, outside: 0, cpu, affected: count },
         place,
         remedy: "Read these files once, and again only when they change.".to_string(),
         rows: rows("calls", calls.iter().map(|(row, _)| *row)),
+        explains: analysis.stretches(&samples),
         ..Found::default()
     })
+}
+
+fn is_parser(function: &str) -> bool {
+    PARSERS.iter().any(|name| function.starts_with(name))
+}
+
+fn parsing_said(samples: usize, each: Nanos) -> Option<String> {
+    (samples > 0).then(|| format!("Parsing takes {each} of CPU per request: {samples} samples."))
+}
+
+/// The samples of requests in which something is parsed: rows; none where that is not done all through the run.
+fn parsed(analysis: &Analysis) -> Vec<usize> {
+    let parses = |frame: &Location| {
+        is_parser(&frame.function)
+            || MODULES.iter().any(|name| frame.module.contains(name))
+            || SCRIPTS.iter().any(|name| frame.file.contains(name))
+    };
+    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
+    let mut is_parsing = |sample: &Sample| {
+        let stacks = [sample.stack, sample.script_stack];
+        let parses = || stacks.iter().any(|&stack| analysis.code.frames(stack).any(parses));
+        *kinds.entry((sample.stack, sample.script_stack)).or_insert_with(parses)
+    };
+    let numbered = analysis.recording.samples.iter().enumerate();
+    let (rows, samples): (Vec<usize>, Vec<&Sample>) =
+        numbered.filter(|(_, sample)| is_parsing(sample) && is_within(analysis, sample)).unzip();
+    if samples.len() >= SAMPLES && goes_on(analysis, &samples) { rows } else { Vec::new() }
 }
 
 /// What threads computed between two calls of these, one soon after the other.
@@ -261,6 +367,39 @@ mod tests {
     #[test]
     fn a_file_of_which_much_more_is_read_than_answered_is_found() {
         assert!(is_found(read_to_the_end(100_000)));
+    }
+
+    /// Twenty requests, for each of which a server reads so many bytes of one file, and spends 5 of 8 ms in a function.
+    fn parsing(bytes: i64, function: &str) -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/srv/app/settings.json");
+        fixture.stack(7, &[function, "server!handle", "server!main"]);
+        fixture.connect(1, CLIENT);
+        for _ in 0..20 {
+            fixture.served(|fixture| {
+                let named = |call: &mut Call| (call.fd, call.path, call.result) = (-1, 1, 9);
+                fixture.does(SERVER, 20 * US, OPEN, named);
+                fixture.does(SERVER, 20 * US, READ, |call| (call.fd, call.path, call.result) = (9, 1, bytes));
+                fixture.computes(SERVER, 5 * MS, 7);
+                fixture.now += 3 * MS;
+            });
+        }
+        fixture
+    }
+
+    #[test]
+    fn what_each_request_parses_of_one_file_is_found_with_its_time() {
+        let answer = answer(&parsing(10_000, "server!encoding/json.Unmarshal").end());
+        let finding = answer.findings.iter().find(|finding| finding.name == "files-per-request").expect("found");
+        let expected = "Each request reads 10 kB of the same files again and parses them: up to 5.0";
+        assert!(finding.title.starts_with(expected) && finding.title.contains("handle"), "{}", finding.title);
+        assert!(finding.cost.ns_per_exchange.abs_diff(5 * MS) < MS / 10, "{:?}", finding.cost);
+    }
+
+    #[test]
+    fn what_is_parsed_of_a_request_or_computed_besides_is_left_alone() {
+        assert!(!is_found(parsing(2_000, "server!encoding/json.Unmarshal")), "as long as an answer");
+        assert!(!is_found(parsing(10_000, "server!math.Exp")), "no parser");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 //!
 //! Only what happens between the first read and the last counts. What is done with the whole afterwards is no part's cost.
 
-use super::{InputGrowth, Turn, of_turns, one_thread};
+use super::{FEWEST_OF_STEP, InputGrowth, Turn, of_turns, one_thread, step};
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::call_end;
 use case::facts::Input;
+use std::collections::BTreeMap;
 
 /// A message is cut into so many slices of equal size. With quarters of an octave, three slices or more a step, one message
 /// alone shows the last three octaves.
@@ -49,14 +50,33 @@ pub(super) fn growth(analysis: &Analysis, end: End) -> Option<InputGrowth> {
     if !rises(of(Per::Read)) {
         return None;
     }
-    let growth = of_turns(input, end, of(Per::Byte), |turn| turn.cpu as f64 / turn.amount as f64)?;
+    let growth = of_turns(input, end, cheaper_half(of(Per::Byte)), cost)?;
     Some(InputGrowth { exchanges: chosen.len() as u64, ..growth })
+}
+
+fn cost(turn: &Turn) -> f64 {
+    turn.cpu as f64 / turn.amount as f64
+}
+
+/// The cheaper half of the turns of each step. Now and then a slice costs many times as much as its neighbours, whatever was read
+/// before it: memory that is new to the process, a collection of garbage. What grows is what the others cost.
+fn cheaper_half(turns: Vec<Turn>) -> Vec<Turn> {
+    let mut steps: BTreeMap<i64, Vec<Turn>> = BTreeMap::new();
+    for turn in turns {
+        steps.entry(step(turn.input)).or_default().push(turn);
+    }
+    let cheaper = |mut turns: Vec<Turn>| {
+        turns.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
+        turns.truncate(turns.len().div_ceil(2).max(FEWEST_OF_STEP));
+        turns
+    };
+    steps.into_values().flat_map(cheaper).collect()
 }
 
 /// Whether the last quarter of some turns costs more than the first, by [`RISES`].
 fn rises(mut turns: Vec<Turn>) -> bool {
     turns.sort_by_key(|turn| turn.input);
-    let costs: Vec<f64> = turns.iter().map(|turn| turn.cpu as f64 / turn.amount as f64).collect();
+    let costs: Vec<f64> = turns.iter().map(cost).collect();
     let quarter = costs.len().div_ceil(4);
     quarter > 0 && stats::median(&costs[costs.len() - quarter..]) >= RISES * stats::median(&costs[..quarter])
 }

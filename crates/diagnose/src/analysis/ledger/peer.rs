@@ -36,7 +36,8 @@ impl Walker<'_> {
                 let is_seen = analysis.connections.all()[slot].under_way.is_some();
                 let arrived = arrived.unwrap_or(if is_seen { at } else { until });
                 // What had arrived before belongs to a read that began before it could be asked for here.
-                let arrived = if self.has_arrived_before(slot, before, at) { at } else { arrived };
+                let is_there = analysis.connections.has_unread(slot, at) || self.has_arrived_before(slot, before, at);
+                let arrived = if is_there { at } else { arrived };
                 self.under_way(slot, at, arrived, charge);
                 self.answering(slot, call, arrived, until, charge);
             }

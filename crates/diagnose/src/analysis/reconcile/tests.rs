@@ -74,8 +74,8 @@ fn run_delays_are_unexplained_only_where_rows_are_missing() {
     waits.for_each(|row| row.runnable = Nanos(row.end.0 - 10 * US));
     let complete = answer(&recording).ledger;
     let facts_of_delay = |recording: &Recording| {
-        let delays = facts(recording).deviations.into_iter().filter(|one| one.measure == ThreadMeasure::RunDelay);
-        delays.last().expect("a deviation")
+        let deviations = facts(recording).deviations;
+        deviations.into_iter().find(|one| one.measure == ThreadMeasure::RunDelay).expect("a deviation")
     };
     let delay = facts_of_delay(&recording);
     assert_eq!((delay.tid, delay.scheduler, delay.unexplained_ns), (SERVER, 0, 0));
