@@ -2,6 +2,7 @@
 
 use super::{Found, common_place, costly_call, detector, goes_on, rows};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::code::base_name;
 use crate::connections::End;
 use crate::place::Located;
 use crate::said::Said;
@@ -127,9 +128,10 @@ impl Engine {
     fn part(&self, analysis: &Analysis, stack: u32) -> Part {
         let (mut steps, mut loops, mut indexed, mut own) = (false, false, false, false);
         for frame in analysis.code.frames(stack) {
-            own |= crate::code::base_name(&frame.module).starts_with(self.module);
             steps |= frame.function.starts_with(self.step);
             loops |= frame.function.starts_with(self.within);
+            // A library can be part of the program's own file.
+            own |= loops || base_name(&frame.module).starts_with(self.module);
             indexed |= self.index.iter().any(|name| frame.function.starts_with(name));
         }
         match (own, loops, indexed, steps) {

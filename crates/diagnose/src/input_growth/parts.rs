@@ -47,11 +47,16 @@ pub(super) fn growth(analysis: &Analysis, end: End) -> Option<InputGrowth> {
     let chosen: Vec<&Message> = long.iter().step_by(long.len().div_ceil(MOST).max(1)).collect();
     let of = |per: Per| chosen.iter().flat_map(|message| slices(analysis, message, per)).collect::<Vec<Turn>>();
     // Small reads cost more a byte than large ones, and no more each.
-    if !rises(of(Per::Read)) {
+    if last_quarter_to_first(of(Per::Read))? < RISES {
         return None;
     }
-    let growth = of_turns(input, end, cheaper_half(of(Per::Byte)), cost)?;
-    Some(InputGrowth { exchanges: chosen.len() as u64, ..growth })
+    let turns = of(Per::Byte);
+    let cheaper = cheaper_half(turns.clone());
+    let rise = last_quarter_to_first(cheaper.clone())?;
+    let found = of_turns(input, end, cheaper, cost)?;
+    // A fit of a fixed cost beside what grows leaves of the rise only what it is sure of; quarters need no fit.
+    let growth = stats::Growth { rise: found.growth.rise.max(rise), ..found.growth };
+    Some(InputGrowth { growth, turns, exchanges: chosen.len() as u64, ..found })
 }
 
 fn cost(turn: &Turn) -> f64 {
@@ -73,12 +78,12 @@ fn cheaper_half(turns: Vec<Turn>) -> Vec<Turn> {
     steps.into_values().flat_map(cheaper).collect()
 }
 
-/// Whether the last quarter of some turns costs more than the first, by [`RISES`].
-fn rises(mut turns: Vec<Turn>) -> bool {
+/// How many times as much the last quarter of some turns costs as the first; none where there are no turns.
+fn last_quarter_to_first(mut turns: Vec<Turn>) -> Option<f64> {
     turns.sort_by_key(|turn| turn.input);
     let costs: Vec<f64> = turns.iter().map(cost).collect();
     let quarter = costs.len().div_ceil(4);
-    quarter > 0 && stats::median(&costs[costs.len() - quarter..]) >= RISES * stats::median(&costs[..quarter])
+    (quarter > 0).then(|| stats::median(&costs[costs.len() - quarter..]) / stats::median(&costs[..quarter]))
 }
 
 /// What an end read of an exchange, where that is a long message and one thread read all of it.

@@ -1,7 +1,8 @@
 //! `bound-sscanf`: sscanf reads no further than it must.
 
-use super::{Intervention, Prediction, intervention};
+use super::{Intervention, Prediction, Purpose, Request, intervention};
 use crate::treatment::Preload;
+use case::{Finding, Recording};
 
 intervention! {
     /// # bound-sscanf
@@ -27,10 +28,56 @@ intervention! {
         doses: &[],
         unit: "",
         stands_on: &[],
+        purpose_here,
         treat: |_, treatment| {
             treatment.preloads.push(Preload { shim: "bound-sscanf", parameter: "on".into() });
             Ok(())
         },
         applied: |counters| counters.of_shim("bound-sscanf"),
     };
+}
+
+/// Work that grows by itself, and not in `sscanf`, is none of its business: that it gains nothing there refutes nothing.
+fn purpose_here(request: &Request, declared: Purpose) -> Option<Purpose> {
+    let (Some(recording), Some(finding)) = (request.recording, request.finding) else { return Some(declared) };
+    (finding.id != "P36" || is_in_sscanf(recording, finding)).then_some(declared)
+}
+
+/// Whether a sample that a finding rests on was taken in `sscanf`.
+fn is_in_sscanf(recording: &Recording, finding: &Finding) -> bool {
+    let is_sscanf = |id: u32| recording.locations.iter().any(|row| row.id == id && row.function.contains("sscanf"));
+    let samples = finding.evidence.rows.iter().filter_map(|&row| recording.samples.get(row as usize));
+    let stacks: Vec<u32> = samples.map(|sample| sample.stack).collect();
+    recording.stacks.iter().any(|frame| stacks.contains(&frame.stack) && is_sscanf(frame.location))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::interventions::tests::request;
+    use case::Evidence;
+    use case::tables::{Location, Sample, StackFrame};
+
+    /// What it is tried for where a finding rests on a sample in this function.
+    fn tried_for(id: &str, function: &str) -> Option<Purpose> {
+        let recording = Recording {
+            samples: vec![Sample { stack: 3, ..Sample::default() }],
+            stacks: vec![StackFrame { stack: 3, location: 5, ..StackFrame::default() }],
+            locations: vec![Location { id: 5, function: function.into(), ..Location::default() }],
+            ..Recording::default()
+        };
+        let evidence = Evidence { table: "samples".into(), rows: vec![0] };
+        let finding = Finding { id: id.into(), evidence, ..Finding::default() };
+        let world = World::default();
+        let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
+        BOUND_SSCANF.purpose(id, &request)
+    }
+
+    #[test]
+    fn it_is_tried_for_what_grows_only_where_that_is_in_sscanf() {
+        assert_eq!(tried_for("P36", "__isoc99_sscanf"), Some(Purpose::Cause));
+        assert_eq!(tried_for("P36", "memcpy"), None);
+        assert_eq!(tried_for("P51", "memcpy"), Some(Purpose::Cause));
+    }
 }
