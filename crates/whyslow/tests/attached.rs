@@ -81,10 +81,13 @@ pub fn recorded_while(stage: &Stage, attached: &[(u32, Role)], during: impl FnOn
     Recording::load(&case).expect("rows")
 }
 
-/// The share of the run's wall time that no account explains.
+/// The share of the run's wall time that no account explains, but for what the scheduler did not confirm: a hypervisor takes time
+/// away.
 pub fn unexplained(answer: &Answer) -> f64 {
     let ledger = &answer.ledger;
-    ledger.unexplained as f64 / ledger.total as f64
+    let deviations = ledger.reconciled.iter().flat_map(|reconciled| &reconciled.deviations);
+    let unconfirmed: u64 = deviations.map(|one| one.unexplained_ns).sum();
+    ledger.unexplained.saturating_sub(unconfirmed) as f64 / ledger.total as f64
 }
 
 /// What this process keeps in the kernel: programs, and their links to trace points and clocks.

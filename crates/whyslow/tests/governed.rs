@@ -1,5 +1,6 @@
 //! Where recording would cost more than it may, rows are made in windows; sums are whole, and what is found is true.
 
+use crate::attached::unexplained;
 use crate::stage::{Stage, free_port};
 use case::facts::ThreadMeasure;
 use case::{Answer, Case, Recording, syscall};
@@ -50,7 +51,7 @@ fn rows_are_thinned_out_to_stay_within_the_overhead_and_sums_are_whole() {
     assert_eq!(recording.losses.iter().filter(|loss| loss.table == "calls").count(), 0, "{:?}", recording.losses);
     assert_eq!(rows + thinned, run.calls);
     assert_eq!(lacking(&answer), []);
-    assert!(answer.ledger.unexplained * 20 < answer.ledger.total, "{:?}", answer.ledger);
+    assert!(unexplained(&answer) < 0.05, "{:?}", answer.ledger);
     // The ledger is about the time with rows: but for its ends, all of it.
     assert!(answer.wall_ns <= run.rows_ns && answer.wall_ns * 2 > run.rows_ns, "{} {run:?}", answer.wall_ns);
     let within =
@@ -114,6 +115,5 @@ fn what_ails_a_connection_is_found_in_windows_of_a_storm() {
     assert!(cost.affected * 4 >= answer.exchanges * 3, "{cost:?}");
     assert_eq!(lacking(&answer), []);
     assert!(recording.thinned.len() + 1 >= run.windows as usize, "{:?}", recording.thinned);
-    let doubtful = answer.ledger.unexplained as f64 / answer.ledger.total as f64;
-    assert!(doubtful < 0.05, "{doubtful}");
+    assert!(unexplained(&answer) < 0.05, "{:?}", answer.ledger);
 }

@@ -220,6 +220,7 @@ fn neither_a_comparison_nor_a_sweep_writes_names_down() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn neither_a_bisection_nor_a_matrix_writes_names_down() {
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {

@@ -65,6 +65,7 @@ fn two_libraries_that_are_each_slow_are_both_found() {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_file_that_belongs_to_no_package_is_found_among_24_packages() {
     let Some(_turn) = turn() else { return };
     let plan = Plan::default().good(9, &["READS=1"]).bad(9, &["READS=1"]).configured("pause 0\n", "pause 1000\n");
