@@ -1,7 +1,8 @@
 //! Programs that run already when a recording is attached to them, and such recordings.
 
 use crate::stage::{Background, Stage, free_port, shell, wait_until};
-use case::{Answer, Manifest, Recording};
+
+use case::{Answer, Ledger, Manifest, Recording};
 use record::{Options, Recorder, Role};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -85,9 +86,13 @@ pub fn recorded_while(stage: &Stage, attached: &[(u32, Role)], during: impl FnOn
 /// away.
 pub fn unexplained(answer: &Answer) -> f64 {
     let ledger = &answer.ledger;
+    ledger.unexplained.saturating_sub(unconfirmed(ledger)) as f64 / ledger.total as f64
+}
+
+/// Time that is unexplained because the scheduler did not confirm it.
+pub fn unconfirmed(ledger: &Ledger) -> u64 {
     let deviations = ledger.reconciled.iter().flat_map(|reconciled| &reconciled.deviations);
-    let unconfirmed: u64 = deviations.map(|one| one.unexplained_ns).sum();
-    ledger.unexplained.saturating_sub(unconfirmed) as f64 / ledger.total as f64
+    deviations.map(|one| one.unexplained_ns).sum()
 }
 
 /// What this process keeps in the kernel: programs, and their links to trace points and clocks.

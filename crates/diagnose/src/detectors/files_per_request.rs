@@ -1,11 +1,13 @@
 //! P55: the same files, opened or looked up again for each request.
 
-use super::{Found, common_caller, common_place, costly_call, detector, goes_on, path_name, rows};
-use crate::analysis::ledger::{Account, is_within};
+mod parsing;
+
+use super::{Found, common_caller, common_place, costly_call, detector, path_name, rows};
+use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::call_end;
-use case::tables::{Call, Location, Sample};
+use case::tables::{Call, Sample};
 use case::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
@@ -71,63 +73,6 @@ const HABIT: u64 = 5;
 /// of some thousand lines takes less.
 const BETWEEN: u64 = 1_000_000;
 
-/// Fewer samples than this say little about a share: 50 ms at the usual rate.
-const SAMPLES: usize = 50;
-
-/// Functions that take a text apart begin with these,
-const PARSERS: [&str; 24] = [
-    "encoding/json.",
-    "encoding/xml.",
-    "encoding/csv.",
-    "encoding/gob.",
-    "gopkg.in/yaml.",
-    "com.fasterxml.jackson.",
-    "com.google.gson.",
-    "org.yaml.snakeyaml.",
-    "java.io.ObjectInputStream.",
-    "java.util.Properties.load",
-    "v8::internal::JsonParser",
-    "Builtins_JsonParse",
-    "serde_json::de::",
-    "serde_json::read::",
-    "php_json_",
-    "php_var_unserialize",
-    "JSON_parse",
-    "cParser_parse",
-    "r_object",
-    "yaml_parser_",
-    "XML_Parse",
-    "xmlParse",
-    "xmlSAXParse",
-    "simdjson::",
-];
-
-/// the files of modules of such functions, where those have no names,
-const MODULES: [&str; 9] = [
-    "/_json.",
-    "/_pickle.",
-    "/_csv.",
-    "/_yaml.",
-    "/pyexpat.",
-    "/_elementtree.",
-    "/libexpat.",
-    "/libyaml",
-    "/json/ext/parser.",
-];
-
-/// and files of scripts that do it have these in their names.
-const SCRIPTS: [&str; 9] = [
-    "/json/decoder.py",
-    "/json/scanner.py",
-    "/yaml/",
-    "/tomllib/",
-    "/configparser.py",
-    "/csv.py",
-    "/pickle.py",
-    "/xml/etree/",
-    "/js-yaml/",
-];
-
 /// What was done with one file while requests were in hand.
 #[derive(Default)]
 struct File {
@@ -153,28 +98,29 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let counted: u64 = files.values().map(|file| (file.calls.len() as u64).min(FOR_ONE_NAME * file.named)).sum();
     let read: u64 = files.values().map(|file| file.read).sum();
     let moved: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
-    let parsed = if read >= TIMES_PARSED * moved { parsed(analysis) } else { Vec::new() };
+    let parsed = if read >= TIMES_PARSED * moved { parsing::samples(analysis) } else { Vec::new() };
     let is_much = read >= TIMES * moved || !parsed.is_empty();
-    let parsing = parsed.len() as u64 * analysis.sample_period();
-    let is_felt = (wall + parsing) as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64;
+    let on_parsing = parsed.len() as u64 * analysis.sample_period();
+    let is_felt = (wall + on_parsing) as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64;
     if (counted < MANY * count && !is_much) || !is_felt {
         return None;
     }
-    // What lies between two calls is parsed, too, where the parser takes one piece at a time.
-    let between = between(analysis, &calls).max(parsing);
-    let cpu = files.values().map(|file| file.cpu).sum::<u64>() + between;
+    let between = between(analysis, &calls);
+    // What lies between two calls is parsing, too, where a parser takes one piece at a time.
+    let contents = between.max(on_parsing);
+    let cpu = files.values().map(|file| file.cpu).sum::<u64>() + contents;
     let costliest = files.iter().max_by_key(|(path, file)| {
         (file.calls.iter().map(|(_, inside)| inside).sum::<u64>(), std::cmp::Reverse(**path))
     });
     let costliest = costliest.map_or("", |(path, _)| path_name(analysis, *path));
     let samples: Vec<&Sample> = parsed.iter().map(|&row| &analysis.recording.samples[row]).collect();
     let place = match samples.first() {
-        Some(sample) if parsing > wall && sample.script_stack != 0 => common_place(analysis, &samples),
-        Some(_) if parsing > wall => common_caller(analysis, &samples, is_parser),
+        Some(sample) if on_parsing > wall && sample.script_stack != 0 => common_place(analysis, &samples),
+        Some(_) if on_parsing > wall => common_caller(analysis, &samples, parsing::is_parser),
         _ => costly_call(analysis, calls.iter().copied()),
     };
     let what = match files.len() {
-        _ if counted < MANY * count && parsing > 0 => {
+        _ if counted < MANY * count && on_parsing > 0 => {
             format!("Each request reads {} of the same files again and parses them", Bytes(read / count))
         }
         _ if counted < MANY * count => format!("Each request reads {} of the same files again", Bytes(read / count)),
@@ -184,7 +130,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     Some(Found {
         title: format!(
             "{what}: up to {} of every {} request{}",
-            Nanos((wall + between) / count),
+            Nanos((wall + contents) / count),
             Nanos(analysis.exchange_wall() / count),
             place.in_words()
         ),
@@ -200,9 +146,9 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             format!("The one that takes most is {costliest}."),
         ]
         .into_iter()
-        .chain(parsing_said(parsed.len(), Nanos(parsing / count)))
+        .chain(parsing_said(parsed.len(), Nanos(on_parsing / count)))
         .collect(),
-        saving: PotentialSaving { wall: wall + between, outside: 0, cpu, affected: count },
+        saving: PotentialSaving { wall: wall + contents, outside: 0, cpu, affected: count },
         place,
         remedy: "Read these files once, and again only when they change.".to_string(),
         rows: rows("calls", calls.iter().map(|(row, _)| *row)),
@@ -211,31 +157,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     })
 }
 
-fn is_parser(function: &str) -> bool {
-    PARSERS.iter().any(|name| function.starts_with(name))
-}
-
 fn parsing_said(samples: usize, each: Nanos) -> Option<String> {
     (samples > 0).then(|| format!("Parsing takes {each} of CPU per request: {samples} samples."))
-}
-
-/// The samples of requests in which something is parsed: rows; none where that is not done all through the run.
-fn parsed(analysis: &Analysis) -> Vec<usize> {
-    let parses = |frame: &Location| {
-        is_parser(&frame.function)
-            || MODULES.iter().any(|name| frame.module.contains(name))
-            || SCRIPTS.iter().any(|name| frame.file.contains(name))
-    };
-    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
-    let mut is_parsing = |sample: &Sample| {
-        let stacks = [sample.stack, sample.script_stack];
-        let parses = || stacks.iter().any(|&stack| analysis.code.frames(stack).any(parses));
-        *kinds.entry((sample.stack, sample.script_stack)).or_insert_with(parses)
-    };
-    let numbered = analysis.recording.samples.iter().enumerate();
-    let (rows, samples): (Vec<usize>, Vec<&Sample>) =
-        numbered.filter(|(_, sample)| is_parsing(sample) && is_within(analysis, sample)).unzip();
-    if samples.len() >= SAMPLES && goes_on(analysis, &samples) { rows } else { Vec::new() }
 }
 
 /// What threads computed between two calls of these, one soon after the other.

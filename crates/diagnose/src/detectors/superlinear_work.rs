@@ -23,7 +23,9 @@ detector! {
     /// 95 % interval: fitted over steps of a quarter octave with three requests or more each, four of them over a factor
     /// of four at least. It is out of hand where the interval lies above 1.5: sorting stays below 1.2, memory that outgrows
     /// caches below 1.5. Where sizes are all alike, the same with the number of requests so far: a request's cost that
-    /// grows with a power above 0.5, which makes the run's grow with 1.5.
+    /// grows with a power above 0.5, which makes the run's grow with 1.5. Or the same within messages that arrive in many
+    /// parts, by what was read before: of the parts at one step the cheaper half counts, and what a byte costs must rise
+    /// fourfold.
     ///
     /// For `sscanf`: CPU samples within it or its relatives, at least three quarters of them in one function that only
     /// searches (it calls nothing, and its caller, which `sscanf` called, does nothing else), and few in the conversion

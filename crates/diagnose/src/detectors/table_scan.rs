@@ -4,12 +4,13 @@ use super::{Found, common_place, costly_call, detector, goes_on, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use crate::connections::End;
+use crate::exchange::Exchange;
 use crate::place::Located;
 use crate::said::Said;
 use case::Nanos;
 use case::tables::Sample;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 detector! {
     /// # table-scan
@@ -175,7 +176,8 @@ fn detect_one(analysis: &Analysis, engine: &Engine) -> Option<Found> {
 
 fn found(analysis: &Analysis, engine: &Engine, of_loop: &[usize], samples: &[&Sample], wall: u64) -> Found {
     let count = analysis.exchanges.len().max(1) as u64;
-    let (statement, place) = asked(analysis).unwrap_or_else(|| (String::new(), common_place(analysis, samples)));
+    let (statement, place) =
+        asked(analysis, samples).unwrap_or_else(|| (String::new(), common_place(analysis, samples)));
     let what = match statement.as_str() {
         "" => format!("{} goes through {}", engine.name, engine.through),
         statement => format!("{} goes through {}, mostly for {statement}", engine.name, engine.through),
@@ -189,8 +191,8 @@ fn found(analysis: &Analysis, engine: &Engine, of_loop: &[usize], samples: &[&Sa
         ),
         what,
         mechanism: vec![format!(
-            "{} samples were taken while it stepped from row to row and tested each, all through the run ({} above {}). An index \
-             would lead to the rows at once; how many it drops, EXPLAIN ANALYZE tells.",
+            "{} samples were taken while it stepped from row to row and tested each, all through the run ({} above {}). If the \
+             statement keeps only a few of these rows, an index leads straight to them: EXPLAIN ANALYZE tells how many it drops.",
             samples.len(),
             engine.within.trim_end_matches('('),
             engine.step,
@@ -209,11 +211,17 @@ fn found(analysis: &Analysis, engine: &Engine, of_loop: &[usize], samples: &[&Sa
     }
 }
 
-/// The statement on whose answers most time is spent, and where it is asked; none where no statements were read.
-fn asked(analysis: &Analysis) -> Option<(String, Located)> {
+/// The statement on whose answers most time is spent, of those that processes answer in which samples were taken, and where it is
+/// asked; none where none was read.
+fn asked(analysis: &Analysis, samples: &[&Sample]) -> Option<(String, Located)> {
     let commands = Said::commands(analysis);
+    let databases: BTreeSet<u32> = samples.iter().map(|sample| sample.pid).collect();
+    let is_answered_there = |exchange: &&Exchange| {
+        let mut answering = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
+        exchange.end_seen == End::Client && answering.any(|call| databases.contains(&call.pid))
+    };
     let mut groups: BTreeMap<(&str, &str), Vec<(usize, u64)>> = BTreeMap::new();
-    for exchange in analysis.inner.iter().chain(&analysis.exchanges).filter(|one| one.end_seen == End::Client) {
+    for exchange in analysis.inner.iter().chain(&analysis.exchanges).filter(is_answered_there) {
         if let (Some(command), Some(&row)) = (commands.first(exchange), analysis.transfers(exchange).first()) {
             let statement = (command.name.as_str(), command.object.as_str());
             groups.entry(statement).or_default().push((row as usize, exchange.length()));
@@ -267,6 +275,15 @@ mod tests {
         let expected =
             "PostgreSQL goes through a whole table, mostly for SELECT orders: 9.00 ms of every 10.0 ms request";
         assert!(finding.title.starts_with(expected), "{}", finding.title);
+    }
+
+    #[test]
+    fn what_another_server_is_asked_is_no_statement_of_the_databases() {
+        let mut recording = asking("heap_getnextslot", 5, 4, 1).end();
+        recording.samples.iter_mut().for_each(|sample| sample.pid = SERVER + 1);
+        let answer = answer(&recording);
+        let finding = answer.findings.iter().find(|finding| finding.name == "table-scan").expect("found");
+        assert!(!finding.title.contains("SELECT orders"), "{}", finding.title);
     }
 
     #[test]

@@ -392,30 +392,3 @@ fn a_thread_that_sleeps_before_it_reads_what_another_asked_for_keeps_the_answer_
     assert_eq!(booked(read_after_a_pause(EPOLL_WAIT), asleep), 0);
     assert!(booked(read_after_a_pause(EPOLL_WAIT), wakes_up) > 48 * MS);
 }
-
-#[test]
-fn an_upload_that_waits_for_room_waits_for_what_the_server_does_between_its_reads() {
-    let mut fixture = Fixture::new();
-    fixture.stack(7, &["server!append", "server!main"]);
-    fixture.connect(1, CLIENT);
-    let start = fixture.now;
-    // The whole of it fits into the server's buffer but for the last part, for which its second read makes room.
-    fixture.travels(start + 5 * US, 1, 1001, 48_000);
-    fixture.now = start + 20 * US;
-    for part in 0..4 {
-        fixture.moves(SERVER, 1001, READ, 16_000);
-        fixture.computes(SERVER, 10 * MS, 7);
-        if part == 1 {
-            fixture.travels(fixture.now - 2 * MS, 1, 1001, 16_000);
-        }
-    }
-    let answered = fixture.now;
-    fixture.moves(SERVER, 1001, WRITE, 100);
-    fixture.travels(answered + 3 * US, 1001, 1, 100);
-    fixture.now = start;
-    fixture.waits(CLIENT, 25 * MS, WRITE, |call| (call.connection, call.fd, call.result) = (1, 3, 64_000));
-    let waiting = fixture.now;
-    fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 100);
-    let on_cpu = booked(fixture, |account| matches!(account, Account::UserCpu { end: End::Server, .. }));
-    assert!(on_cpu > 39 * MS, "{on_cpu}");
-}
