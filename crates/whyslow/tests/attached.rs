@@ -1,7 +1,6 @@
 //! Programs that run already when a recording is attached to them, and such recordings.
 
 use crate::stage::{Background, Stage, free_port, shell, wait_until};
-
 use case::{Answer, Ledger, Manifest, Recording};
 use record::{Options, Recorder, Role};
 use std::io::{BufRead, BufReader, Read, Write};
