@@ -206,5 +206,6 @@ struct exit_event {
 	struct sums begin;    /* the scheduler's sums when it was first watched */
 	struct sums end;      /* and now */
 	struct withheld_rows withheld;
+	s64 waking; /* of the time that its rows have it runnable, what is not in the scheduler's run delay */
 	char name[16];
 };

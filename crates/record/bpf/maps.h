@@ -40,6 +40,9 @@ struct thread {
 	struct recent_site sites[RECENT];
 	struct sums begin; /* when it was first watched */
 	struct withheld_rows withheld;
+	u64 run_delay; /* the scheduler's, when it left the processor last */
+	s64 waited;    /* from its last wake-up, or from being preempted, to running; negative: not known */
+	s64 waking;    /* of all it has so waited, what is not in the scheduler's run delay */
 };
 
 /* What is known of a socket that a watched thread used. */

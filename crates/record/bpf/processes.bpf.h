@@ -2,11 +2,33 @@
 #pragma once
 #include "maps.h"
 
+static __always_inline u64 scheduler_run_delay(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info) ? task->sched_info.run_delay : 0;
+}
+
+/* The longest that a thread can be on its way between being woken and standing in a queue: an idle processor has to be
+ * interrupted and to come back from its deepest sleep first (133 to 200 us by the tables of `intel_idle`). */
+enum { LONGEST_WAKING = 200 * 1000 };
+
+/* How much of its last wait for a processor is not in the scheduler's run delay, which begins when the thread stands in a
+ * queue, and which has that wait in it by the time that the thread leaves the processor again. More than can be is left for
+ * the comparison of the sums to find. */
+static __always_inline void add_waking(struct task_struct *task, struct thread *thread)
+{
+	u64 run_delay = scheduler_run_delay(task);
+	s64 waking = thread->waited - (s64)(run_delay - thread->run_delay);
+	if (thread->waited >= 0 && waking <= LONGEST_WAKING && waking >= -LONGEST_WAKING)
+		thread->waking += waking;
+	thread->run_delay = run_delay;
+	thread->waited = -1;
+}
+
 /* The scheduler's sums as they stand. */
 static __always_inline void read_sums(struct task_struct *task, struct sums *sums)
 {
 	sums->runtime = task->se.sum_exec_runtime;
-	sums->run_delay = bpf_core_field_exists(task->sched_info) ? task->sched_info.run_delay : 0;
+	sums->run_delay = scheduler_run_delay(task);
 	sums->voluntary = task->nvcsw;
 	sums->involuntary = task->nivcsw;
 	sums->time = bpf_ktime_get_boot_ns();
@@ -24,6 +46,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct thread thread = { .pid = child->tgid, .off_since = now, .runnable = now, .begun = BEGUN_ENTERED };
 	/* Not always nothing: some kernels leave a child its parent's run delay. */
 	read_sums(child, &thread.begin);
+	thread.run_delay = thread.begin.run_delay;
 	if (watch(tid, &thread)) {
 		count_lost(EVENT_FORK);
 		return 0;
@@ -75,6 +98,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		/* Under this id it is new. */
 		copy.recorded_calls = 0;
 		copy.withheld = (struct withheld_rows){};
+		copy.waking = 0;
 		read_sums(task, &copy.begin);
 		watch(tid, &copy);
 		bpf_map_delete_elem(&threads, &old);
@@ -103,6 +127,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!thread)
 		return 0;
 	u64 now = bpf_ktime_get_boot_ns();
+	add_waking(task, thread);
 	struct exit_event *event = reserve(sizeof(*event), EVENT_EXIT);
 	if (event) {
 		event->kind = EVENT_EXIT;
@@ -117,6 +142,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		event->runtime_before = task->se.prev_sum_exec_runtime;
 		event->begin = thread->begin;
 		event->withheld = thread->withheld;
+		event->waking = thread->waking;
 		read_sums(task, &event->end);
 		__builtin_memcpy(event->name, task->comm, sizeof(event->name));
 		bpf_ringbuf_submit(event, wake_if_full());

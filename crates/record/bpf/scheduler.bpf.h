@@ -9,6 +9,7 @@ enum { TASK_UNINTERRUPTIBLE = 2, TASK_STOPPED_OR_TRACED = 4 | 8 };
 static __always_inline void take_processor(u32 tid, struct thread *thread, u64 now)
 {
 	u64 start = thread->off_since;
+	thread->waited = start && thread->runnable ? (s64)(now - thread->runnable) : -1;
 	thread->on_since = now;
 	thread->off_since = 0;
 	if (!start)
@@ -75,6 +76,7 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *previous, struct tas
 		now = bpf_ktime_get_boot_ns();
 		if (!preempted && state)
 			begin_waiting(previous, thread, now);
+		add_waking(previous, thread);
 		leave_processor(previous->pid, thread, preempted, state, now);
 	}
 	thread = watched(next->pid);

@@ -92,7 +92,8 @@ events! {
     }
     ExitEvent {
         kind: u16, pad: u16, tid: u32, pid: u32, code: i32, time: u64, on_cpu: u64, calls: u64, recorded_calls: u64,
-        on_since: u64, runtime_before: u64, begin: Sums, end: Sums, withheld: WithheldRows, name: [u8; 16],
+        on_since: u64, runtime_before: u64, begin: Sums, end: Sums, withheld: WithheldRows, waking: i64,
+        name: [u8; 16],
     }
 }
 
@@ -137,9 +138,39 @@ pub struct ThreadState {
     pub begin: Sums,
     /// Its rows that were not made on purpose.
     pub withheld: WithheldRows,
+    /// The scheduler's run delay when it left the processor last.
+    pub run_delay: u64,
+    /// From its last wake-up, or from being preempted, to running, in nanoseconds; negative: not known.
+    pub waited: i64,
+    /// Of all it has so waited, what is not in the scheduler's run delay, in nanoseconds.
+    pub waking: i64,
 }
 // SAFETY: repr(C), integers only, no padding.
 unsafe impl aya::Pod for ThreadState {}
+
+impl ThreadState {
+    /// The same, watched from when the scheduler's sums were these.
+    #[must_use]
+    pub fn counted_from(self, begin: Sums) -> ThreadState {
+        ThreadState { begin, run_delay: begin.run_delay, waited: -1, ..self }
+    }
+
+    /// What the kernel side has counted of the thread.
+    pub fn counted(&self) -> Counted {
+        Counted { calls: self.recorded_calls, withheld: self.withheld, waking: self.waking }
+    }
+}
+
+/// What the kernel side has counted of a thread beside the scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Calls of the kinds that are recorded.
+    pub calls: u64,
+    /// Rows that were not made on purpose.
+    pub withheld: WithheldRows,
+    /// Of the time that it was runnable, what is not in the scheduler's run delay, in nanoseconds.
+    pub waking: i64,
+}
 
 /// Where a listening socket is (`struct listener` in `bpf/maps.h`).
 #[repr(C)]

@@ -137,9 +137,9 @@ impl Source for KernelSource {
             off_since: now().0,
             reason: u16::from(case::tables::reason::BLOCKED),
             begun: begun::ENTERED,
-            begin: Sums::look(pid, pid).unwrap_or_default().before_this_wait(),
             ..Default::default()
         };
+        let state = state.counted_from(Sums::look(pid, pid).unwrap_or_default().before_this_wait());
         self.threads()?.insert(pid, &state, 0).map_err(|error| refused("threads", &error))
     }
 

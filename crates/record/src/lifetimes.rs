@@ -1,6 +1,6 @@
 //! The processes and threads tables: who ran when, as what, and for how long on a processor.
 
-use crate::events::{ExitEvent, ForkEvent, Sums, ThreadState};
+use crate::events::{Counted, ExitEvent, ForkEvent, Sums, ThreadState};
 use crate::processes;
 use crate::scheduler_sums;
 use crate::source::Role;
@@ -165,13 +165,8 @@ impl Lifetimes {
         thread.calls = state.calls;
         if let Some((sums, recorded_calls)) = sums {
             let (ids, has_run_delay) = ((tid, thread.pid), self.has_run_delay());
-            self.sums.push(scheduler_sums::row(
-                ids,
-                state.begin,
-                sums,
-                (recorded_calls, state.withheld),
-                has_run_delay,
-            ));
+            let counted = Counted { calls: recorded_calls, ..state.counted() };
+            self.sums.push(scheduler_sums::row(ids, state.begin, sums, counted, has_run_delay));
         }
         thread.name = processes::thread_name(thread.pid, tid).unwrap_or_default();
         self.ended_threads.push(thread);

@@ -2,7 +2,7 @@
 //! checked.
 
 use crate::clock::now;
-use crate::events::{ExitEvent, Sums, WithheldRows};
+use crate::events::{Counted, ExitEvent, Sums};
 use case::Nanos;
 use case::tables::SchedulerSum;
 use std::fs;
@@ -53,17 +53,13 @@ pub fn counts_run_delay() -> bool {
 /// The row of a thread that ended.
 pub fn at_the_exit(event: &ExitEvent, has_run_delay: bool) -> SchedulerSum {
     let end = Sums { runtime: runtime_at_the_exit(event), ..event.end };
-    row((event.tid, event.pid), event.begin, end, (event.recorded_calls, event.withheld), has_run_delay)
+    let counted = Counted { calls: event.recorded_calls, withheld: event.withheld, waking: event.waking };
+    row((event.tid, event.pid), event.begin, end, counted, has_run_delay)
 }
 
-/// The row of a thread that was watched from `begin` and stands at `end`; of how many calls, and of what rows were not made.
-pub fn row(
-    (tid, pid): (u32, u32),
-    begin: Sums,
-    end: Sums,
-    (calls, withheld): (u64, WithheldRows),
-    has_run_delay: bool,
-) -> SchedulerSum {
+/// The row of a thread that was watched from `begin` and stands at `end`, with what the kernel side has counted of it.
+pub fn row((tid, pid): (u32, u32), begin: Sums, end: Sums, counted: Counted, has_run_delay: bool) -> SchedulerSum {
+    let Counted { calls, withheld, waking } = counted;
     SchedulerSum {
         tid,
         pid,
@@ -72,6 +68,7 @@ pub fn row(
         inexact: Nanos(begin.inexact + end.inexact),
         run_delay: Nanos(end.run_delay.saturating_sub(begin.run_delay)),
         has_run_delay,
+        waking,
         voluntary: end.voluntary.saturating_sub(begin.voluntary),
         involuntary: end.involuntary.saturating_sub(begin.involuntary),
         calls,
@@ -136,7 +133,8 @@ mod tests {
             runtime_before: 1_000_000,
             begin: Sums { runtime: 400_000, ..Sums::default() },
             end,
-            withheld: WithheldRows::default(),
+            withheld: crate::events::WithheldRows::default(),
+            waking: 0,
             name: [0; 16],
         };
         assert_eq!(at_the_exit(&event, true).on_cpu, Nanos(7_600_000));

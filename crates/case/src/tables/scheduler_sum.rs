@@ -20,6 +20,10 @@ table! {
         pub run_delay: Nanos,
         /// Whether the kernel counts `run_delay`.
         pub has_run_delay: bool,
+        /// Of the time that its rows have it runnable, what the scheduler does not count, in nanoseconds: a thread stands in a
+        /// queue only when its CPU has taken it in after the wake-up. At most 200 us of each wake-up are taken for that.
+        /// Negative where the scheduler counts from earlier, as it does when a thread is preempted. The least number: not known.
+        pub waking: i64 = i64::MIN,
         /// Switches away from it because it had to wait (`nvcsw`).
         pub voluntary: u64,
         /// Switches away from it because another was to run (`nivcsw`).

@@ -116,7 +116,9 @@ fn sums_by_thread(rows: &[SchedulerSum]) -> BTreeMap<u32, SchedulerSum> {
         sum.on_cpu.0 = sum.on_cpu.0.saturating_add(row.on_cpu.0);
         sum.inexact.0 = sum.inexact.0.saturating_add(row.inexact.0);
         sum.run_delay.0 = sum.run_delay.0.saturating_add(row.run_delay.0);
-        sum.has_run_delay &= row.has_run_delay;
+        // Recordings of before this was counted: nobody knows what the scheduler's run delay is to be compared with.
+        sum.has_run_delay &= row.has_run_delay && row.waking != i64::MIN;
+        sum.waking = sum.waking.saturating_add(row.waking);
         sum.voluntary = sum.voluntary.saturating_add(row.voluntary);
         sum.involuntary = sum.involuntary.saturating_add(row.involuntary);
         sum.calls = sum.calls.saturating_add(row.calls);
@@ -205,7 +207,8 @@ struct Compared {
 
 fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
     let life = thread.end.saturating_sub(thread.start.max(sum.start.0));
-    let off = if sum.has_run_delay { sum.run_delay.0 } else { 0 };
+    // As the rows have it: from the wake-up, not only from when the thread stands in a queue.
+    let off = if sum.has_run_delay { sum.run_delay.0.saturating_add_signed(sum.waking) } else { 0 };
     let blocked = life.saturating_sub(sum.on_cpu.0).saturating_sub(off);
     let counted = sum.voluntary.saturating_add(sum.involuntary);
     // What was thinned out on purpose was counted, and is not missing.
@@ -225,12 +228,9 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
         // Blocked time is what the other two leave: where it falls short, one of them has too much, and deviates itself.
         let lacks = if measure == ThreadMeasure::Blocked { scheduler } else { ledger.saturating_add(rows.lost) };
         let short = scheduler.saturating_sub(lacks);
+        // What a hypervisor, interrupts or switching itself took is unexplained as well, though every row is there.
         let deviates = over.max(short) > tolerated(scheduler);
-        // Time that the rows call on CPU and the scheduler does not went to a hypervisor, interrupts or switching itself: nobody
-        // knows what of, so that it is unexplained even where every row is there. The other two differ by definition: rows have a
-        // thread runnable from its wake-up, the scheduler from when it is in a queue. Only missing rows make them doubtful.
-        let booked = deviates && (measure == ThreadMeasure::OnCpu || !complete);
-        Pair { measure, ledger, scheduler, deviates, unexplained: if booked { over } else { 0 } }
+        Pair { measure, ledger, scheduler, deviates, unexplained: if deviates { over } else { 0 } }
     };
     // Counts lack what fell into stretches with lost events, which are unexplained as it is.
     let short_of = |ledger: u64, counted: u64, most: u64| rows.lost == 0 && counted.saturating_sub(ledger) > most;
@@ -238,7 +238,7 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
     let on_cpu = if rows.is_thinned { thread.on_processor_in_all } else { rows.on_cpu };
     let mut pairs = vec![time(ThreadMeasure::OnCpu, on_cpu, sum.on_cpu.0)];
     if sum.has_run_delay && !rows.is_thinned {
-        pairs.push(time(ThreadMeasure::RunDelay, rows.runnable, sum.run_delay.0));
+        pairs.push(time(ThreadMeasure::RunDelay, rows.runnable, off));
         pairs.push(time(ThreadMeasure::Blocked, rows.blocked, blocked));
     }
     // A thread with a signal to take does not go to sleep, nor does one that is woken on the way: the scheduler counts a wait, and

@@ -9,8 +9,8 @@ use super::KernelSource;
 use crate::clock::now;
 use crate::counters;
 use crate::error::RecordError;
+use crate::events::ListenerKey;
 use crate::events::Sums;
-use crate::events::{ListenerKey, ThreadState};
 use crate::listening;
 use crate::loaded::refused;
 use crate::running::{self, Found};
@@ -120,7 +120,7 @@ fn enter(source: &KernelSource, tid: u32, pid: u32) -> Result<bool, RecordError>
         let seen_at = now().0;
         let Some(before) = Standing::look(pid, tid) else { return Ok(false) };
         let begin = Sums::look(pid, tid).unwrap_or_default().before_this_wait();
-        match threads.insert(tid, &ThreadState { begin, ..before.state(pid, seen_at) }, IF_NEW) {
+        match threads.insert(tid, &before.state(pid, seen_at).counted_from(begin), IF_NEW) {
             Ok(()) => {}
             // The kernel side follows it since a moment: a watched thread made it.
             Err(MapError::SyscallError(error)) if error.io_error.raw_os_error() == Some(libc::EEXIST) => {
