@@ -181,6 +181,8 @@ pub const GETRANDOM: u16 = libc::SYS_getrandom as u16;
 pub const GETSOCKOPT: u16 = libc::SYS_getsockopt as u16;
 /// `ioctl`.
 pub const IOCTL: u16 = libc::SYS_ioctl as u16;
+/// Gives the CPU to whoever else wants it.
+pub const SCHED_YIELD: u16 = libc::SYS_sched_yield as u16;
 /// `io_uring_enter`.
 pub const IO_URING_ENTER: u16 = libc::SYS_io_uring_enter as u16;
 /// `sendmsg`.
@@ -272,6 +274,11 @@ pub fn is_read(number: u16) -> bool {
 /// Whether the call writes bytes to its descriptor. `sendfile` and `splice` count as writing.
 pub fn is_write(number: u16) -> bool {
     matches!(class(number), Class::Write | Class::HandOver)
+}
+
+/// Whether the call writes where the last one ended: `write`, `writev`.
+pub fn is_write_in_order(number: u16) -> bool {
+    [libc::SYS_write, libc::SYS_writev].contains(&libc::c_long::from(number))
 }
 
 /// Whether the call hands over bytes from a file or pipe, without a buffer of the caller's: `sendfile`, `splice`.

@@ -61,6 +61,7 @@ mod sync_disk;
 mod table_scan;
 mod tiny_reads;
 mod tiny_tls_records;
+mod tiny_writes;
 mod token_bucket;
 mod traced_program;
 mod uneven_accept;
@@ -247,6 +248,7 @@ pub const ALL: &[Detector] = &[
     slow_clock_or_entropy::DETECTOR,
     files_per_request::DETECTOR,
     tiny_reads::DETECTOR,
+    tiny_writes::DETECTOR,
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,
     serial_requests::DETECTOR,

@@ -48,6 +48,9 @@ const PARKS: &str = "jdk.internal.misc.Unsafe.park";
 /// The method in which a thread waits to be told by another one that has the monitor: `wait`, or `wait0` that it calls.
 const WAITS: &str = "java.lang.Object.wait";
 
+/// The method in which a thread sleeps: `sleep`, or `sleep0` and `sleepNanos0` that it calls since JDK 21.
+const SLEEPS: &str = "java.lang.Thread.sleep";
+
 /// What HotSpot's functions are called in which a thread waits for a monitor.
 const MONITORS: [&str; 3] = ["ObjectMonitor::enter", "monitorenter", "complete_monitor_locking"];
 
@@ -70,6 +73,11 @@ const RESULTS: [&str; 6] = [
     "java.util.concurrent.Phaser",
     "java.util.concurrent.ForkJoinTask",
 ];
+
+/// Whether a stack, innermost first, is that of a thread that sleeps: HotSpot lets a wait for another thread time out.
+pub fn sleeps<'l>(mut frames: impl Iterator<Item = &'l Location>) -> bool {
+    frames.find(|frame| is_of_java(frame)).is_some_and(|innermost| innermost.function.starts_with(SLEEPS))
+}
 
 /// What a thread waits for in a stack, innermost first; none where Java has not put it to sleep.
 pub fn awaited<'l>(mut frames: impl Iterator<Item = &'l Location>) -> Option<Awaited> {
@@ -138,6 +146,14 @@ mod tests {
         assert_eq!(hands_over(&frames), Some(2));
         assert_eq!(hands_over(&[&native, &methods[3], &native]), Some(1), "a thread that only begins");
         assert_eq!(hands_over(&[&native]), None);
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_is_told_by_its_innermost_method() {
+        let native = Location { module: "libjvm.so".to_string(), ..Location::default() };
+        let stack = |function| [native.clone(), method(function, "X.java"), method("Shop.poll", "Shop.java")];
+        assert!(sleeps(stack("java.lang.Thread.sleep0").iter()));
+        assert!(!sleeps(stack(PARKS).iter()) && !sleeps([native.clone()].iter()));
     }
 
     #[test]

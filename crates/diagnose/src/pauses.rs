@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::analysis::ender::is_timed_out;
+use crate::java;
 use crate::syscall;
 use crate::threads::call_end;
 use case::tables::Call;
@@ -18,6 +19,12 @@ const MOST_EXCHANGES: usize = 1_000;
 /// `ppoll`, Java and Go in `futex`.
 pub fn may_be_pause(call: &Call) -> bool {
     call.blocked.0 > 0 && (syscall::is_sleep(call.number) || is_timed_out(call))
+}
+
+/// Whether a thread did nothing but let time pass in a call, as far as the call and the code that made it tell.
+pub fn sleeps(analysis: &Analysis, call: &Call) -> bool {
+    let is_java_s = || is_timed_out(call) && java::sleeps(analysis.code.frames(call.stack));
+    syscall::sleeps(call) || syscall::class(call.number) == syscall::Class::Lock && is_java_s()
 }
 
 /// Whether the process of such a call had nothing else to do meanwhile: no request was under way, and it hardly ran. A wait

@@ -23,7 +23,7 @@ detector! {
     /// The same question about the same descriptor with the same answer, "not yet", sixteen times or more in a row,
     /// while the thread neither moved a byte nor blocked: reads that return EAGAIN, polls that return at once and are
     /// not followed by a transfer, an ioctl that asks for a queue's length and hears that there is nothing to read, or
-    /// that not all is sent.
+    /// that not all is sent. Or sixteen calls of sched_yield in a row, as of a lock that spins.
     ///
     /// ## What proves it
     /// Making one of these calls wait: CPU time drops to almost nothing and latency stays the same.
@@ -31,7 +31,8 @@ detector! {
     /// ## Remedy
     /// Arm only the event you are really waiting for, and keep the others disarmed until you need them. Or let the
     /// kernel notify you (TCP_NOTSENT_LOWAT, EPOLLOUT once the queue has drained, SO_LINGER for a close that waits). A
-    /// loop that never asks for readiness should poll, or block.
+    /// loop that never asks for readiness should poll, or block. Who yields until another thread has done something should
+    /// wait for that thread (a mutex, a condition variable, a futex).
     ///
     /// ## Not to be confused with
     /// An edge-triggered loop that reads until EAGAIN once per wake-up: it moves bytes each time. sleep-polling: it
@@ -109,6 +110,8 @@ fn remedy(analysis: &Analysis, calls: &std::ops::Range<usize>) -> &'static str {
     if calls.clone().any(|row| syscall::is_poll(analysis.call(row).number)) {
         "Arm only the event you are waiting for: keep write-readiness disarmed until there is something to write, and let \
          the kernel report a drained queue instead of asking for its length."
+    } else if calls.clone().any(|row| analysis.call(row).number == syscall::SCHED_YIELD) {
+        "Wait for the other thread (a mutex, a condition variable, a futex) instead of yielding until it is done."
     } else {
         "Wait until the descriptor is ready (poll, epoll or a blocking call) instead of retrying at once."
     }
@@ -142,7 +145,7 @@ fn is_idle(call: &Call) -> bool {
     }
     match number {
         syscall::IOCTL => ioctls::queue(call.argument_1).is_some() || call.argument_1 == ioctls::FIONBIO,
-        syscall::EPOLL_CTL | syscall::GETSOCKOPT | syscall::SETSOCKOPT => true,
+        syscall::EPOLL_CTL | syscall::GETSOCKOPT | syscall::SETSOCKOPT | syscall::SCHED_YIELD => true,
         // What it returns is how many requests it handed over.
         syscall::IO_URING_ENTER => false,
         _ if syscall::is_poll(number) => call.result >= 0,
@@ -161,6 +164,7 @@ fn is_vain(call: &Call) -> bool {
         syscall::IOCTL => {
             call.result == 0 && ioctls::queue(call.argument_1).is_some_and(|queue| queue.is_not_ready(call.argument_3))
         }
+        syscall::SCHED_YIELD => true,
         number if syscall::is_poll(number) => call.result > 0,
         number => moves(number) && call.result == syscall::EAGAIN,
     }
@@ -188,6 +192,8 @@ fn judge(analysis: &Analysis, calls: std::ops::Range<usize>) -> Option<Stretch> 
 /// The same call about the same thing with the same kind of answer.
 fn identity(call: &Call) -> (u16, i32, u64, i64) {
     let about = match call.number {
+        // It has no arguments.
+        syscall::SCHED_YIELD => return (call.number, -1, 0, 0),
         syscall::IOCTL => call.argument_1,
         syscall::GETSOCKOPT | syscall::SETSOCKOPT | syscall::EPOLL_CTL => call.argument_2,
         _ => 0,
@@ -260,125 +266,4 @@ fn described(call: &Call) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::fixture::{CLIENT, EPOLL_WAIT, READ, US, WRITE, keep_alive};
-    use crate::tests::{answer, names};
-    use case::Recording;
-    use case::tables::Call;
-
-    /// A client that, before each of 20 requests, asks for its queue's length `times` times and re-arms its event.
-    fn rearming(times: u32) -> Recording {
-        let mut fixture = keep_alive(20, 300 * US);
-        let on =
-            |operation: u64| move |call: &mut Call| (call.fd, call.argument_1, call.argument_2) = (9, operation, 3);
-        for _ in 0..20 {
-            for _ in 0..times {
-                for _ in 0..2 {
-                    fixture.does(CLIENT, 2 * US, 16, |call| {
-                        (call.fd, call.argument_1, call.argument_3) = (3, 0x5411, 999);
-                    });
-                }
-                fixture.does(CLIENT, 2 * US, 233, on(3));
-                fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
-            }
-            fixture.moves(CLIENT, 1, WRITE, 10);
-        }
-        fixture.end()
-    }
-
-    #[test]
-    fn a_loop_that_asks_and_rearms_without_moving_a_byte_spins() {
-        let answer = answer(&rearming(100));
-        let finding = &answer.findings[0];
-        assert_eq!(finding.name, "busy-spin");
-        let unit = "ioctl(TIOCOUTQ) x2, epoll_ctl(MOD), epoll_wait";
-        assert!(finding.mechanism[0].contains(unit), "{:?}", finding.mechanism);
-        assert!(finding.remedy.starts_with("Arm only"), "{}", finding.remedy);
-        assert!(finding.cost.share_of_cpu > 0.3, "{:?}", finding.cost);
-    }
-
-    /// A client that calls one ioctl on a descriptor again and again, with the same answer, for 40 ms.
-    fn asking(command: u64, answer: u64) -> Vec<String> {
-        let mut fixture = keep_alive(20, 300 * US);
-        for _ in 0..20_000 {
-            fixture.does(CLIENT, 2 * US, 16, |call| {
-                (call.fd, call.argument_1, call.argument_3) = (3, command, answer);
-            });
-        }
-        names(&fixture.end())
-    }
-
-    #[test]
-    fn asking_for_what_is_not_there_yet_is_a_spin_and_what_is_there_is_none() {
-        assert_eq!(asking(0x541b, 0), ["busy-spin"], "nothing to read");
-        assert_eq!(asking(0x5411, 999), ["busy-spin"], "not all was sent");
-        assert_eq!(asking(0x541b, 80), Vec::<String>::new(), "something to read");
-        assert_eq!(asking(0x5411, 0), Vec::<String>::new(), "all was sent");
-    }
-
-    #[test]
-    fn a_device_that_is_driven_by_ioctl_works_and_does_not_spin() {
-        // DRM_IOCTL_I915_GEM_EXECBUFFER2, VIDIOC_QBUF, and what an unknown driver calls its own.
-        for command in [0x4040_6469, 0xc058_560f, 0xdead] {
-            assert_eq!(asking(command, 0), Vec::<String>::new(), "{command:#x}");
-        }
-    }
-
-    #[test]
-    fn a_device_that_is_polled_and_driven_works_and_does_not_spin() {
-        let mut fixture = keep_alive(20, 300 * US);
-        for _ in 0..5_000 {
-            fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
-            fixture.does(CLIENT, 2 * US, 16, |call| (call.fd, call.argument_1) = (5, 0xc058_5611));
-        }
-        assert_eq!(names(&fixture.end()), Vec::<String>::new());
-    }
-
-    #[test]
-    fn handing_requests_to_a_ring_is_no_spin() {
-        let mut fixture = keep_alive(20, 300 * US);
-        for _ in 0..5_000 {
-            fixture.does(CLIENT, 2 * US, 426, |call| (call.fd, call.result) = (9, 1));
-        }
-        assert_eq!(names(&fixture.end()), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_few_questions_before_each_write_are_no_spin() {
-        assert_eq!(names(&rearming(7)), Vec::<String>::new());
-    }
-
-    #[test]
-    fn reading_until_eagain_once_a_wake_up_is_no_spin() {
-        let mut fixture = keep_alive(20, 300 * US);
-        for _ in 0..2000 {
-            fixture.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
-            fixture.waits(CLIENT, 30 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
-        }
-        assert_eq!(names(&fixture.end()), Vec::<String>::new());
-    }
-
-    #[test]
-    fn taking_thousands_of_descriptors_off_a_list_is_no_spin() {
-        let mut fixture = keep_alive(20, 300 * US);
-        for turn in 0..2700 {
-            let removes = |call: &mut Call| (call.fd, call.argument_1, call.argument_2) = (9, 2, 3);
-            fixture.does(CLIENT, 2 * US, 233, removes);
-            if turn % 100 == 0 {
-                fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
-            }
-        }
-        assert_eq!(names(&fixture.end()), Vec::<String>::new());
-    }
-
-    #[test]
-    fn reading_in_vain_without_waiting_is_a_spin() {
-        let mut fixture = keep_alive(20, 300 * US);
-        for _ in 0..2000 {
-            fixture.does(CLIENT, 2 * US, READ, |call| (call.fd, call.connection, call.result) = (3, 1, -11));
-        }
-        let answer = answer(&fixture.end());
-        assert_eq!(answer.findings[0].name, "busy-spin");
-        assert!(answer.findings[0].remedy.starts_with("Wait until"), "{}", answer.findings[0].remedy);
-    }
-}
+mod tests;

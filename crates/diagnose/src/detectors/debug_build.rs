@@ -1,16 +1,15 @@
 //! P46: debug output, tracing, instrumentation, and code without optimization, that each request pays for.
 
+pub(super) mod log_lines;
 mod unoptimized;
 
-use super::{Found, common_place, costly_call, detector, path_name, rows};
+use super::{Found, common_place, detector, rows};
 use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
-use crate::syscall;
-use crate::threads::call_end;
-use case::tables::{Call, Sample};
+use case::tables::Sample;
 use case::{Nanos, Share};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 detector! {
     /// # debug-build
@@ -45,41 +44,12 @@ detector! {
     needs: &[Server, Calls]
 }
 
-/// An access log has a line per request, and a warning may have some more.
-const LINES: u64 = 10;
-
-/// A line; what is longer is content as a rule, or a buffer of many lines.
-const LONGEST_LINE: i64 = 4_096;
-
-/// A progress bar writes dots.
-const SHORTEST_LINE: i64 = 20;
-
-/// Standard error.
-const ERRORS: i32 = 2;
-
 /// From this share of the requests' time samples in an instrumentation count: a library with one in it may be loaded
 /// and idle.
 const INSTRUMENTED: f64 = 0.05;
 
 /// Fewer samples than this say little about a share: 20 ms at the usual rate.
 const SAMPLES: usize = 20;
-
-/// What functions of logging libraries begin with: nginx, Apache httpd, syslog, GLib, log4c*, spdlog, Go's.
-const LOGGERS: [&str; 10] = [
-    "ngx_log_",
-    "ap_log_",
-    "vsyslog",
-    "__vsyslog",
-    "g_log",
-    "log4",
-    "spdlog::",
-    "log.(*Logger).",
-    "log/slog.(*Logger).",
-    "go.uber.org/zap",
-];
-
-/// Where Python's logging lives.
-const PYTHON_LOGGING: &str = "/logging/__init__.py";
 
 /// Run-times of builds that check or count what they do, and debuggers and profilers that are loaded into an
 /// interpreter, by the names of their libraries,
@@ -135,147 +105,13 @@ const ARCHITECTURES: [&str; 13] = [
     "x86_64",
 ];
 
-/// What a process wrote to one thing while it had requests in hand.
-#[derive(Default)]
-struct Log {
-    calls: Vec<usize>,
-    bytes: i64,
-    /// Bytes of what was longer than a line.
-    content: i64,
-    lengths: BTreeSet<i64>,
-    time: u64,
-    cpu: u64,
-    is_synced: bool,
-    /// Whether it is standard error, wherever that leads: for messages, and not for records.
-    is_errors: bool,
-}
-
 fn detect(analysis: &Analysis) -> Option<Found> {
     if analysis.exchanges.is_empty() {
         return None;
     }
-    let found = [logging(analysis), instrumented(analysis), translated(analysis), unoptimized::detect(analysis)];
+    let found =
+        [log_lines::detect(analysis), instrumented(analysis), translated(analysis), unoptimized::detect(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
-}
-
-fn logging(analysis: &Analysis) -> Option<Found> {
-    let count = analysis.exchanges.len() as u64;
-    let logs = logs(analysis);
-    let ((_, path, _), log) = logs
-        .iter()
-        .filter(|(_, log)| is_log(log, count))
-        .max_by_key(|(key, log)| (log.time, std::cmp::Reverse(**key)))?;
-    let (wall, cpu, by_logging) = with_formatting(analysis, log);
-    let name = match path {
-        0 => "standard error".to_string(),
-        id => path_name(analysis, *id).to_string(),
-    };
-    let place = costly_call(analysis, log.calls.iter().map(|&row| (row, analysis.call(row).duration.0)));
-    let lines = log.calls.len() as u64 / count;
-    let mut mechanism = vec![format!(
-        "{} lines of {} bytes each went to {name}, while requests waited; writing one takes {}.",
-        log.calls.len(),
-        log.bytes / log.calls.len() as i64,
-        Nanos(log.time / log.calls.len() as u64)
-    )];
-    if by_logging > 0 {
-        mechanism.push(format!("{by_logging} samples are inside a logging library."));
-    }
-    Some(Found {
-        title: format!(
-            "Each request writes {lines} lines of debug output: {} of every {} request{}",
-            Nanos(wall / count),
-            Nanos(analysis.exchange_wall() / count),
-            place.in_words(),
-        ),
-        what: format!("Each request writes {lines} lines of debug output"),
-        mechanism,
-        saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
-        place,
-        remedy: "Lower the level of the log, buffer it, or write it outside the request.".to_string(),
-        rows: rows("calls", log.calls.iter().copied()),
-        ..Found::default()
-    })
-}
-
-/// What is written line by line, many a request, of different lengths where it may be records, and not to be kept at
-/// any price. A file that is transferred has short pieces, too, beside long ones.
-fn is_log(log: &Log, exchanges: u64) -> bool {
-    let calls = log.calls.len() as u64;
-    if log.content >= log.bytes {
-        return false;
-    }
-    let differ = log.is_errors || log.lengths.len() > 2;
-    calls >= LINES * exchanges && differ && log.bytes >= SHORTEST_LINE * calls as i64 && !log.is_synced
-}
-
-/// The short writes that threads made while they had a request in hand: by process, path, and descriptor where there is
-/// no path.
-fn logs(analysis: &Analysis) -> BTreeMap<(u32, u32, i32), Log> {
-    let mut logs: BTreeMap<(u32, u32, i32), Log> = BTreeMap::new();
-    // A file that is opened anew for each request is no log; it is never left out that it was opened once.
-    let mut opened: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for (row, call) in analysis.recording.calls.iter().enumerate() {
-        if call.connection != 0 {
-            continue;
-        }
-        if syscall::is_open(call.number) && call.result >= 0 {
-            *opened.entry((call.pid, call.path)).or_default() += 1;
-        } else if let Some(log) = log_of(&mut logs, call) {
-            note(analysis, log, row, call);
-        }
-    }
-    let exchanges = analysis.exchanges.len() as u64;
-    logs.retain(|(pid, path, _), _| opened.get(&(*pid, *path)).is_none_or(|times| times * 2 < exchanges));
-    logs
-}
-
-fn log_of<'l>(logs: &'l mut BTreeMap<(u32, u32, i32), Log>, call: &Call) -> Option<&'l mut Log> {
-    let key = match (call.path, call.fd) {
-        (0, ERRORS) => (call.pid, 0, ERRORS),
-        (0, _) => return None,
-        (path, _) => (call.pid, path, -1),
-    };
-    let is_of_file = syscall::is_write(call.number) || syscall::is_sync(call.number);
-    is_of_file.then(|| logs.entry(key).or_default())
-}
-
-fn note(analysis: &Analysis, log: &mut Log, row: usize, call: &Call) {
-    log.is_synced |= syscall::is_sync(call.number);
-    if !syscall::is_write(call.number) || call.result <= 0 {
-        return;
-    }
-    if call.result > LONGEST_LINE {
-        log.content = log.content.saturating_add(call.result);
-        return;
-    }
-    let (inside, _) = analysis.split(call.tid, call.start.0, call_end(call));
-    if inside > 0 {
-        log.is_errors = call.fd == ERRORS && (log.is_errors || log.calls.is_empty());
-        log.calls.push(row);
-        log.bytes += call.result;
-        log.lengths.insert(call.result);
-        log.time += inside;
-        log.cpu += call.duration.0.saturating_sub(call.blocked.0);
-    }
-}
-
-/// Wall time and CPU time of a log with what formats its lines, as far as samples show it, and how many do.
-fn with_formatting(analysis: &Analysis, log: &Log) -> (u64, u64, u64) {
-    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
-    let mut logs = |sample: &Sample| {
-        *kinds.entry((sample.stack, sample.script_stack)).or_insert_with(|| is_logging(analysis, sample))
-    };
-    let samples = analysis.recording.samples.iter().filter(|sample| logs(sample));
-    let within = samples.filter(|sample| is_within(analysis, sample)).count() as u64;
-    let sampled = within * analysis.sample_period();
-    (log.time.max(sampled), log.cpu.max(sampled), within)
-}
-
-fn is_logging(analysis: &Analysis, sample: &Sample) -> bool {
-    let is_logger = |name: &str| LOGGERS.iter().any(|logger| name.starts_with(logger));
-    let in_python = || analysis.code.frames(sample.script_stack).any(|frame| frame.file.ends_with(PYTHON_LOGGING));
-    analysis.code.passes_through(sample.stack, is_logger) || in_python()
 }
 
 /// Samples inside the run-time of an instrumented build.
@@ -387,4 +223,4 @@ fn run_time<'a>(analysis: &'a Analysis, sample: &Sample) -> Option<&'a str> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -7,6 +7,7 @@ mod looks;
 use super::{Found, costly_call, detector, lock_convoy, median, rows, slow_reader};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::images;
+use crate::pauses;
 use crate::place::{is_of_go_runtime, of_stacks};
 use crate::spans;
 use crate::syscall;
@@ -146,7 +147,7 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
             if moves_bytes(call) {
                 last = None;
             }
-            if !syscall::sleeps(call) || call.blocked.0 == 0 {
+            if call.blocked.0 == 0 || !pauses::sleeps(analysis, call) {
                 continue;
             }
             let Some(place) = of_stacks(&analysis.code, call.script_stack, call.stack).into_iter().next() else {
@@ -196,8 +197,8 @@ fn is_look(before: &Call, call: &Call) -> bool {
 
 /// How long the mean exchange, or the run, waits for sleeps at a place, in nanoseconds; 0 where hardly any of them does.
 fn waited_for(tree: &WaitTree, place: &Place) -> u64 {
-    // Who sleeps in a wait for no descriptors waits for events, as its account has it.
-    let may_sleep = |wait: Wait| matches!(wait, Wait::Sleep | Wait::Events);
+    // Who sleeps in a wait for no descriptors waits for events, as its account has it, and in one that is to time out for a lock.
+    let may_sleep = |wait: Wait| matches!(wait, Wait::Sleep | Wait::Events | Wait::Lock);
     let sleeps = tree.nodes().filter(|node| matches!(node.activity, Activity::Blocked { wait, .. } if may_sleep(wait)));
     let (ns, count) = sleeps
         .filter(|node| node.place.first() == Some(place))

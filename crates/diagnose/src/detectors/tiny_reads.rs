@@ -47,9 +47,9 @@ const MANY_IN_ALL: u64 = 1_000;
 /// ones, may not.
 const FILLED: f64 = 0.8;
 
-/// The reads from one thing.
+/// What was read from one thing, or written to it, by one process.
 #[derive(Default)]
-struct Reads {
+pub(super) struct Pieces {
     count: u64,
     bytes: u64,
     filled: u64,
@@ -61,62 +61,83 @@ struct Reads {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let tiny: Vec<Reads> = reads(analysis).into_values().filter(is_tiny).collect();
-    let total = |of: fn(&Reads) -> u64| tiny.iter().map(of).sum::<u64>();
-    let (count, cpu, inside) = (total(|reads| reads.count), total(|reads| reads.cpu), total(|reads| reads.inside));
+    let mut known: BTreeMap<u32, bool> = BTreeMap::new();
+    let is_stream = |call: &Call| match call.connection {
+        _ if !syscall::is_read(call.number) => false,
+        0 => call.path != 0 && *known.entry(call.path).or_insert_with(|| is_plain_file(analysis, call.path)),
+        connection => is_plain_tcp(analysis, connection),
+    };
+    let is_filled = |reads: &Pieces| reads.filled as f64 >= FILLED * reads.count as f64;
+    let tiny: Vec<Pieces> =
+        pieces(analysis, is_stream).into_values().filter(|reads| reads.are_tiny() && is_filled(reads)).collect();
+    let mut found = found(analysis, &tiny, ("Input is read", "reads"))?;
+    let total = |of: fn(&Pieces) -> u64| tiny.iter().map(of).sum::<u64>();
+    found.observed =
+        vec![Observation::FilledReads { reads: total(|reads| reads.count), filled: total(|reads| reads.filled) }];
+    found.remedy = "Read through a buffer of a few kilobytes.".to_string();
+    Some(found)
+}
+
+/// What is found of bytes moved in so many pieces, each thing's together; what is done with them in words, and the calls. None where
+/// there are few to a request.
+pub(super) fn found(analysis: &Analysis, tiny: &[Pieces], (done, calls): (&str, &str)) -> Option<Found> {
+    let total = |of: fn(&Pieces) -> u64| tiny.iter().map(of).sum::<u64>();
+    let (count, cpu, inside) =
+        (total(|pieces| pieces.count), total(|pieces| pieces.cpu), total(|pieces| pieces.inside));
     let exchanges = analysis.exchanges.len() as u64;
     let enough = if exchanges > 0 { MANY * exchanges } else { MANY_IN_ALL };
     if count < enough {
         return None;
     }
-    let most = tiny.iter().max_by_key(|reads| (reads.count, std::cmp::Reverse(reads.first)))?;
-    let example = analysis.call(most.first);
-    let stacks = tiny.iter().flat_map(|reads| reads.stacks.iter().map(|(&stack, &cpu)| (stack, cpu)));
+    let most = tiny.iter().max_by_key(|pieces| (pieces.count, std::cmp::Reverse(pieces.first)))?;
+    let stacks = tiny.iter().flat_map(|pieces| pieces.stacks.iter().map(|(&stack, &cpu)| (stack, cpu)));
     let place = place::of_most(&analysis.code, stacks);
-    let saving =
-        PotentialSaving { wall: inside, outside: cpu - inside.min(cpu), cpu, affected: exchanges.max(1).min(count) };
-    let mean = total(|reads| reads.bytes) as f64 / count as f64;
-    let title = format!(
-        "Input is read {mean:.1} bytes at a time: {} of CPU in {} reads {}{}",
-        Nanos(cpu / exchanges.max(1)),
-        count / exchanges.max(1),
-        if exchanges > 0 { "per request" } else { "in all" },
-        place.in_words(),
-    );
-    let mechanism = vec![format!(
-        "{count} calls of {} returned {} bytes.",
-        syscall::name(example.number),
-        total(|reads| reads.bytes)
-    )];
-    let observed = vec![Observation::FilledReads { reads: count, filled: total(|reads| reads.filled) }];
-    let remedy = "Read through a buffer of a few kilobytes.".to_string();
-    let what = format!("Input is read {mean:.1} bytes at a time");
-    let rows = rows("calls", [most.first]);
-    Some(Found { title, what, mechanism, observed, saving, place, remedy, rows, ..Found::default() })
+    let bytes = total(|pieces| pieces.bytes);
+    let what = format!("{done} {:.1} bytes at a time", bytes as f64 / count as f64);
+    Some(Found {
+        title: format!(
+            "{what}: {} of CPU in {} {calls} {}{}",
+            Nanos(cpu / exchanges.max(1)),
+            count / exchanges.max(1),
+            if exchanges > 0 { "per request" } else { "in all" },
+            place.in_words(),
+        ),
+        what,
+        mechanism: vec![format!(
+            "{count} calls of {} moved {bytes} bytes.",
+            syscall::name(analysis.call(most.first).number),
+        )],
+        saving: PotentialSaving {
+            wall: inside,
+            outside: cpu - inside.min(cpu),
+            cpu,
+            affected: exchanges.max(1).min(count),
+        },
+        place,
+        rows: rows("calls", [most.first]),
+        ..Found::default()
+    })
 }
 
-fn is_tiny(reads: &Reads) -> bool {
-    let filled = reads.filled as f64 >= FILLED * reads.count as f64;
-    reads.count >= MANY && reads.bytes <= TINY * reads.count && filled
+impl Pieces {
+    /// Whether there are many, and small ones.
+    pub fn are_tiny(&self) -> bool {
+        self.count >= MANY && self.bytes <= TINY * self.count
+    }
 }
 
-/// The reads of each process from each connection and file, those within exchanges where there are any.
-fn reads(analysis: &Analysis) -> BTreeMap<(u32, u32, u32), Reads> {
-    let mut reads: BTreeMap<(u32, u32, u32), Reads> = BTreeMap::new();
-    let mut known: BTreeMap<u32, bool> = BTreeMap::new();
+/// The bytes that each process moved in some calls, by its connections and files.
+pub(super) fn pieces(
+    analysis: &Analysis,
+    mut is_meant: impl FnMut(&Call) -> bool,
+) -> BTreeMap<(u32, u32, u32), Pieces> {
+    let mut pieces: BTreeMap<(u32, u32, u32), Pieces> = BTreeMap::new();
     for (row, call) in analysis.recording.calls.iter().enumerate() {
-        if !syscall::is_read(call.number) || !(1..=syscall::MOST_BYTES).contains(&call.result) {
-            continue;
-        }
-        let is_stream = match call.connection {
-            0 => call.path != 0 && *known.entry(call.path).or_insert_with(|| is_plain_file(analysis, call.path)),
-            connection => is_plain_tcp(analysis, connection),
-        };
-        if !is_stream {
+        if !(1..=syscall::MOST_BYTES).contains(&call.result) || !is_meant(call) {
             continue;
         }
         let entry =
-            reads.entry((call.pid, call.connection, call.path)).or_insert(Reads { first: row, ..Reads::default() });
+            pieces.entry((call.pid, call.connection, call.path)).or_insert(Pieces { first: row, ..Pieces::default() });
         let cpu = busy_part(call);
         entry.count += 1;
         entry.bytes += call.result as u64;
@@ -127,7 +148,7 @@ fn reads(analysis: &Analysis) -> BTreeMap<(u32, u32, u32), Reads> {
             entry.inside += analysis.split(call.tid, call_end(call).saturating_sub(cpu), call_end(call)).0;
         }
     }
-    reads
+    pieces
 }
 
 /// The bytes that a read asked for; with a vector they stand in another argument.
@@ -144,7 +165,7 @@ fn is_plain_tcp(analysis: &Analysis, connection: u32) -> bool {
 }
 
 /// Whether a path is a file's and not a pipe's, an event's or one of the kernel's own.
-fn is_plain_file(analysis: &Analysis, id: u32) -> bool {
+pub(super) fn is_plain_file(analysis: &Analysis, id: u32) -> bool {
     let paths = &analysis.recording.paths;
     let Ok(index) = paths.binary_search_by_key(&id, |row| row.id) else { return false };
     let path = &paths[index].path;

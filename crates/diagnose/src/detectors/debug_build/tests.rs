@@ -4,7 +4,7 @@ use case::Recording;
 use case::tables::Call;
 
 /// Twenty requests during which the server writes so many lines, each as `edit` says.
-fn writing(lines: u32, edit: impl Fn(u32, &mut Call)) -> Fixture {
+pub(in crate::detectors) fn writing(lines: u32, edit: impl Fn(u32, &mut Call)) -> Fixture {
     let mut fixture = Fixture::new();
     fixture.path(1, "/var/log/server/error.log");
     fixture.connect(1, CLIENT);

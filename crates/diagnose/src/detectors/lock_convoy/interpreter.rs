@@ -83,10 +83,10 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Option<Turn
         return None;
     }
     let members: Vec<Member> = own().map(|slot| member(analysis, slot, (from, to))).collect();
-    let mut levels = Levels::default();
+    let mut levels = Levels { moves: runtime(analysis, pid) == GO, ..Levels::default() };
     for (number, member) in members.iter().enumerate() {
         levels.add(&member.computes, Step::Computes(number));
-        levels.add(&member.waits, Step::Waits);
+        levels.add(&member.waits, Step::Waits(number));
     }
     for one in requests {
         let reader = members.iter().position(|member| threads[member.thread].tid == one.reader);
@@ -160,7 +160,7 @@ fn waits(analysis: &Analysis, thread: usize, attempts: &[Moment]) -> Spans {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Computes(usize),
-    Waits,
+    Waits(usize),
     /// A request, and which of the threads has read it.
     InHand(Option<usize>),
 }
@@ -170,6 +170,8 @@ enum Step {
 struct Levels {
     /// Times, whether something begins then, and what.
     steps: Vec<(u64, bool, Step)>,
+    /// Whether the runtime goes on with a request in any of its threads, so that who has read it tells nothing.
+    moves: bool,
 }
 
 /// What the levels tell.
@@ -196,27 +198,28 @@ impl Levels {
         // Of what happens at one time the ends come first.
         self.steps.sort_unstable();
         let mut seen = Seen::default();
-        let (mut waiting, mut at) = (0_u64, 0);
+        let mut at = 0;
         let mut in_hand: BTreeMap<Option<usize>, u64> = BTreeMap::new();
-        let mut computing: Vec<usize> = Vec::new();
+        let (mut computing, mut waiting): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for (time, begins, step) in self.steps {
             if at < time {
-                seen.add((at, time), &computing, waiting, &in_hand);
+                seen.add((at, time), self.moves, (&computing, &waiting), &in_hand);
             }
             at = time;
-            let count = match step {
-                Step::Computes(number) if begins => {
-                    computing.push(number);
+            let (who, number) = match step {
+                Step::Computes(number) => (&mut computing, number),
+                Step::Waits(number) => (&mut waiting, number),
+                Step::InHand(reader) => {
+                    let count = in_hand.entry(reader).or_default();
+                    *count = if begins { *count + 1 } else { count.saturating_sub(1) };
                     continue;
                 }
-                Step::Computes(number) => {
-                    computing.retain(|one| *one != number);
-                    continue;
-                }
-                Step::Waits => &mut waiting,
-                Step::InHand(reader) => in_hand.entry(reader).or_default(),
             };
-            *count = if begins { *count + 1 } else { count.saturating_sub(1) };
+            if begins {
+                who.push(number);
+            } else {
+                who.retain(|one| *one != number);
+            }
         }
         seen.held = merge(std::mem::take(&mut seen.held));
         seen
@@ -227,8 +230,8 @@ impl Seen {
     fn add(
         &mut self,
         (from, to): (u64, u64),
-        computing: &[usize],
-        waiting: u64,
+        moves: bool,
+        (computing, waiting): (&[usize], &[usize]),
         in_hand: &BTreeMap<Option<usize>, u64>,
     ) {
         let length = to - from;
@@ -236,7 +239,12 @@ impl Seen {
         self.together += if computing.len() > 1 { length } else { 0 };
         // Whoever computes for its own requests keeps nobody from them, and its helpers wait for work.
         let is_served = |reader: &Option<usize>| reader.is_some_and(|reader| computing == [reader]);
-        let in_hand: u64 = in_hand.iter().filter(|(reader, _)| !is_served(reader)).map(|(_, count)| count).sum();
+        let unserved = in_hand.iter().filter(|(reader, count)| **count > 0 && !is_served(reader));
+        // Whoever has read a request and does not wait has handed it on: what computes may do so for that very one.
+        let wants = |reader: &Option<usize>| !moves && reader.is_some_and(|reader| waiting.contains(&reader));
+        let handed_on = u64::from(!unserved.clone().any(|(reader, _)| wants(reader)));
+        let in_hand = unserved.map(|(_, count)| count).sum::<u64>().saturating_sub(handed_on);
+        let waiting = waiting.len() as u64;
         if waiting == 0 || in_hand == 0 {
             return;
         }

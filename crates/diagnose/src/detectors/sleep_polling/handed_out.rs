@@ -3,7 +3,7 @@
 //! another.
 
 use crate::analysis::Analysis;
-use crate::syscall;
+use crate::pauses;
 use crate::threads::call_end;
 use case::tables::{Call, Switch};
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ pub(super) struct HandedOut(FxHashMap<u32, Vec<(u64, u64)>>);
 impl HandedOut {
     /// Of all threads that sleep.
     pub fn new(analysis: &Analysis) -> HandedOut {
-        let sleeps = |call: &&Call| syscall::sleeps(call) && call.blocked.0 > 0;
+        let sleeps = |call: &&Call| call.blocked.0 > 0 && pauses::sleeps(analysis, call);
         let mut ended: FxHashMap<u32, Vec<(u64, u64)>> =
             analysis.recording.calls.iter().filter(sleeps).map(|call| (call.tid, Vec::new())).collect();
         let by_another = |row: &&Switch| row.waker != 0 && row.waker != row.tid;

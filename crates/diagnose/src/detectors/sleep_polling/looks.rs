@@ -5,6 +5,7 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Found, costly_call, median, rows};
 use crate::images;
 use crate::number;
+use crate::pauses;
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
@@ -33,7 +34,7 @@ fn of_thread(analysis: &Analysis, calls: std::ops::Range<usize>) -> Vec<Overslep
     let (mut empty, mut slept): (Option<(u16, i32)>, Option<usize>) = (None, None);
     for row in calls {
         let call = analysis.call(row);
-        let is_sleep = syscall::sleeps(call) && call.blocked.0 > 0;
+        let is_sleep = call.blocked.0 > 0 && pauses::sleeps(analysis, call);
         match look(call) {
             _ if is_sleep => slept = Some(row).filter(|_| empty.is_some()),
             Some(Look::Empty) => (empty, slept) = (Some((call.number, call.fd)), None),

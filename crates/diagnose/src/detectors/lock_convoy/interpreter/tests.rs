@@ -185,6 +185,16 @@ fn the_one_processor_of_gos_runtime_is_named_and_so_is_what_sets_it() {
     );
 }
 
+/// Its runtime goes on with a request in whichever thread is free, as it does while it collects garbage.
+#[test]
+fn a_request_of_gos_that_is_alone_does_not_wait_for_the_threads_that_compute_for_it() {
+    let kept = |turn: u64| (turn % u64::from(THREADS)) as u32;
+    let mut recording = rounds_of(1, Meanwhile::Asks, kept);
+    assert!(is_found(&recording));
+    recording.processes.iter_mut().for_each(|row| row.runtime = "go".to_string());
+    assert!(!is_found(&recording));
+}
+
 #[test]
 fn threads_of_javas_that_wait_for_work_while_another_computes_wait_for_no_lock() {
     let found = |class: &str| {
