@@ -5,10 +5,13 @@ use crate::exchange::Exchange;
 use crate::spans;
 use crate::syscall;
 use crate::threads::call_end;
+use crate::waits;
 use std::collections::BTreeMap;
 
 /// A request that a process has read and not answered.
 pub struct InHand {
+    /// When it had come; `from` where that is not known, or it was read at once.
+    pub arrived: u64,
     pub from: u64,
     pub to: u64,
     pub reader: u32,
@@ -39,7 +42,9 @@ fn of<'a>(analysis: &Analysis, exchanges: impl Iterator<Item = &'a Exchange>) ->
             continue;
         };
         let Some(last) = transfers.filter(|call| syscall::is_write(call.number)).last() else { continue };
-        let one = InHand { from: call_end(read), to: last.start.0, reader: read.tid, answers: last.tid };
+        let from = call_end(read);
+        let arrived = waits::unread(analysis, exchange).map_or(from, |(arrived, _)| arrived.min(from));
+        let one = InHand { arrived, from, to: last.start.0, reader: read.tid, answers: last.tid };
         if one.from < one.to {
             processes.entry(read.pid).or_default().push(one);
         }

@@ -18,7 +18,8 @@ detector! {
     /// Fifty writes or more per request to a file, 1,024 bytes or fewer on average; the CPU time of these calls.
     ///
     /// ## What proves it
-    /// Nothing outside can hold back what is written: other programs could miss it. Write it through a buffer and compare.
+    /// A buffer. From outside nothing can be held back, since whoever else reads the file could miss it, so that this stays a
+    /// suspicion: `whyslow compare` the program as it is with one that writes through a buffer.
     ///
     /// ## Remedy
     /// Write through a buffer of a few kilobytes (BufWriter, BufferedWriter, bufio.Writer, fwrite without setbuf), and flush it
@@ -28,6 +29,7 @@ detector! {
     /// A log, line by line (debug-build); writes at places of their own, as databases make them (pwrite); files that are synced
     /// (sync-disk); pieces of a message on a connection (split-writes).
     "P63" "tiny-writes",
+    not_switched: "Whoever else reads the file could miss what is held back.",
     needs: &[Server, Calls]
 }
 

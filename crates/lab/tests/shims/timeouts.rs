@@ -62,7 +62,8 @@ import socket, sys
 def connect():
     return socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 def is_taken(port):
-    return any(line.split()[1].endswith(f":{port:04X}") for line in open("/proc/net/tcp"))
+    ends = (f":{port:04X}", f":{int(sys.argv[1]):04X}")
+    return any(tuple(end[8:] for end in line.split()[1:3]) == ends for line in open("/proc/net/tcp"))
 first = connect()
 port = first.getsockname()[1]
 first.sendall(b"all of it")

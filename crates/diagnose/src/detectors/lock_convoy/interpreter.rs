@@ -90,6 +90,9 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Option<Turn
     }
     for one in requests {
         let reader = members.iter().position(|member| threads[member.thread].tid == one.reader);
+        // What has come and is not read, while who will read it waits for the lock, waits for it as well.
+        let unread = reader.map(|reader| spans::within(&members[reader].waits, one.arrived, one.from));
+        levels.add(&unread.into_iter().flatten().collect::<Spans>(), Step::InHand(reader));
         levels.add(&[(one.from, one.to)], Step::InHand(reader));
     }
     let seen = levels.walk();
@@ -99,7 +102,7 @@ fn of_process(analysis: &Analysis, pid: u32, requests: &[InHand]) -> Option<Turn
     if !is_lock || seen.held_for == 0 {
         return None;
     }
-    let waits_long = |one: &&InHand| spans::length(spans::within(&seen.held, one.from, one.to)) >= LEAST_WAIT;
+    let waits_long = |one: &&InHand| spans::length(spans::within(&seen.held, one.arrived, one.to)) >= LEAST_WAIT;
     let affected = requests.iter().filter(waits_long).count();
     Some(Turns { pid, members, waited: seen.waited, affected, held: seen.held, by_holder: seen.by_holder })
 }

@@ -185,6 +185,33 @@ fn the_one_processor_of_gos_runtime_is_named_and_so_is_what_sets_it() {
     );
 }
 
+/// The same, but that each request is read only just before its answer is written.
+fn read_late(mut recording: Recording) -> Recording {
+    let is_server_s = |call: &&Call| call.pid == SERVER && call.connection != 0;
+    let mut writes: Vec<(u32, u64)> = Vec::new();
+    writes.extend(
+        recording
+            .calls
+            .iter()
+            .filter(is_server_s)
+            .filter(|call| call.number == WRITE)
+            .map(|call| (call.tid, call.start.0)),
+    );
+    for read in recording.calls.iter_mut().filter(|call| call.number == READ && call.pid == SERVER && call.result > 0) {
+        let next = writes.iter().find(|&&(tid, start)| tid == read.tid && start > read.start.0);
+        read.start = Nanos(next.expect("an answer").1 - 10 * US);
+    }
+    recording.sort();
+    recording
+}
+
+/// As those are that had just answered, and ask for the lock to look for the next request, which has come meanwhile.
+#[test]
+fn threads_that_wait_for_the_lock_before_they_can_read_make_requests_wait() {
+    assert!(is_found(&read_late(rounds(Meanwhile::Asks))));
+    assert!(!is_found(&read_late(rounds(Meanwhile::Sleeps))));
+}
+
 /// Its runtime goes on with a request in whichever thread is free, as it does while it collects garbage.
 #[test]
 fn a_request_of_gos_that_is_alone_does_not_wait_for_the_threads_that_compute_for_it() {
