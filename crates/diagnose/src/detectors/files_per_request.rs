@@ -109,10 +109,6 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     // What lies between two calls is parsing, too, where a parser takes one piece at a time.
     let contents = between.max(on_parsing);
     let cpu = files.values().map(|file| file.cpu).sum::<u64>() + contents;
-    let costliest = files.iter().max_by_key(|(path, file)| {
-        (file.calls.iter().map(|(_, inside)| inside).sum::<u64>(), std::cmp::Reverse(**path))
-    });
-    let costliest = costliest.map_or("", |(path, _)| path_name(analysis, *path));
     let samples: Vec<&Sample> = parsed.iter().map(|&row| &analysis.recording.samples[row]).collect();
     let place = match samples.first() {
         Some(sample) if on_parsing > wall && sample.script_stack != 0 => common_place(analysis, &samples),
@@ -143,7 +139,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
                 Nanos(wall / count),
                 Nanos(between / count)
             ),
-            format!("The one that takes most is {costliest}."),
+            format!("The one that takes most is {}.", costliest(analysis, &files)),
         ]
         .into_iter()
         .chain(parsing_said(parsed.len(), Nanos(on_parsing / count)))
@@ -155,6 +151,13 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         explains: analysis.stretches(&samples),
         ..Found::default()
     })
+}
+
+/// The path of the file whose calls take most.
+fn costliest<'a>(analysis: &'a Analysis, files: &BTreeMap<u32, File>) -> &'a str {
+    let took = |file: &File| file.calls.iter().map(|(_, inside)| inside).sum::<u64>();
+    let most = files.iter().max_by_key(|(path, file)| (took(file), std::cmp::Reverse(**path)));
+    most.map_or("", |(path, _)| path_name(analysis, *path))
 }
 
 fn parsing_said(samples: usize, each: Nanos) -> Option<String> {

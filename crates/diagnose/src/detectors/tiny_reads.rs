@@ -2,12 +2,13 @@
 
 use super::{Found, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::number;
 use crate::place;
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
-use case::Nanos;
 use case::facts::Observation;
 use case::tables::{Call, transport};
+use case::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
 detector! {
@@ -98,14 +99,16 @@ pub(super) fn found(analysis: &Analysis, tiny: &[Pieces], (done, calls): (&str, 
         title: format!(
             "{what}: {} of CPU in {} {calls} {}{}",
             Nanos(cpu / exchanges.max(1)),
-            count / exchanges.max(1),
+            number::count(count / exchanges.max(1)),
             if exchanges > 0 { "per request" } else { "in all" },
             place.in_words(),
         ),
         what,
         mechanism: vec![format!(
-            "{count} calls of {} moved {bytes} bytes.",
+            "{} calls of {} moved {}.",
+            number::count(count),
             syscall::name(analysis.call(most.first).number),
+            Bytes(bytes),
         )],
         saving: PotentialSaving {
             wall: inside,

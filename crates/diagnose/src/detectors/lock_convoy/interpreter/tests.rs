@@ -187,18 +187,11 @@ fn the_one_processor_of_gos_runtime_is_named_and_so_is_what_sets_it() {
 
 /// The same, but that each request is read only just before its answer is written.
 fn read_late(mut recording: Recording) -> Recording {
-    let is_server_s = |call: &&Call| call.pid == SERVER && call.connection != 0;
-    let mut writes: Vec<(u32, u64)> = Vec::new();
-    writes.extend(
-        recording
-            .calls
-            .iter()
-            .filter(is_server_s)
-            .filter(|call| call.number == WRITE)
-            .map(|call| (call.tid, call.start.0)),
-    );
+    let is_answer = |call: &&Call| call.pid == SERVER && call.connection != 0 && call.number == WRITE;
+    let answers = recording.calls.iter().filter(is_answer);
+    let answers: Vec<(u32, u64)> = answers.map(|call| (call.tid, call.start.0)).collect();
     for read in recording.calls.iter_mut().filter(|call| call.number == READ && call.pid == SERVER && call.result > 0) {
-        let next = writes.iter().find(|&&(tid, start)| tid == read.tid && start > read.start.0);
+        let next = answers.iter().find(|&&(tid, start)| tid == read.tid && start > read.start.0);
         read.start = Nanos(next.expect("an answer").1 - 10 * US);
     }
     recording.sort();
