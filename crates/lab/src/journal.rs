@@ -236,7 +236,7 @@ impl Pages {
 /// Makes the file of this process, locks it and syncs its folder.
 fn create(folder: &Path) -> Result<(PathBuf, File), LabError> {
     let pid = broker::command_pid();
-    let started = record::processes().iter().find(|process| process.pid == pid).map_or(0, |own| own.started_ticks);
+    let started = record::process(pid).map_or(0, |own| own.started_ticks);
     for number in 0.. {
         // Several journals of one process, as in tests, have a number each.
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };

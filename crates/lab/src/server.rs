@@ -4,7 +4,7 @@ mod asked;
 mod work;
 
 use crate::{LabError, Subject};
-use record::{Ended, Held, Running};
+use record::{Ended, Held, ProcessStat, Running};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use work::Work;
@@ -16,8 +16,12 @@ const LONGEST_START: Duration = Duration::from_secs(10);
 const LONGEST_LATER: Duration = Duration::from_secs(1);
 /// What a server gets to finish its work after SIGTERM.
 const LONGEST_STOP: Duration = Duration::from_secs(5);
-/// How often is looked whether something has happened.
-const TICK: Duration = Duration::from_millis(10);
+/// What the kernel gets to end what was killed.
+const LONGEST_KILL: Duration = Duration::from_secs(1);
+/// How often is looked whether a server that starts listens. Each look takes some of its CPU time.
+const TICK: Duration = Duration::from_millis(5);
+/// How often is looked whether it has ended, which most do within a millisecond.
+const STOP_TICK: Duration = Duration::from_millis(1);
 
 /// A server that listens. It is stopped when dropped.
 pub struct Server {
@@ -54,14 +58,18 @@ impl Server {
         let asked = asked::ports(&subject.client);
         let name = || subject.server.as_deref().unwrap_or_default().join(" ");
         loop {
-            server.adopt();
-            let members = server.members();
+            let running = record::processes();
+            server.adopt(&running);
+            let members = server.members(&running);
+            let below = members.iter().flat_map(|member| record::descendants_among(&running, *member));
+            let all = members.iter().copied().chain(below).collect::<BTreeSet<_>>();
             let is_late = Instant::now() > deadline;
-            if members.iter().copied().any(record::listens) {
+            if all.iter().copied().any(record::process_listens) {
                 let first = *first.get_or_insert_with(Instant::now);
-                let is_open = |port: &u16| members.iter().any(|&pid| record::ports(pid).contains(port));
-                let is_settled = first.elapsed() > LONGEST_LATER && work.rests_for(&members) > LONGEST_LATER;
-                if asked.iter().all(is_open) || is_settled || is_late {
+                let open = all.iter().copied().flat_map(record::process_ports).collect::<BTreeSet<_>>();
+                let at_rest = work.rests_for(running.into_iter().filter(|process| all.contains(&process.pid)));
+                let is_settled = first.elapsed() > LONGEST_LATER && at_rest > LONGEST_LATER;
+                if asked.iter().all(|port| open.contains(port)) || is_settled || is_late {
                     return Ok(server);
                 }
             }
@@ -102,55 +110,61 @@ impl Server {
     }
 
     /// Notes children of ours that can only be the server's: the client has not begun yet.
-    fn adopt(&mut self) {
-        let children = record::children(std::process::id()).into_iter().filter(|child| !child.is_zombie());
+    fn adopt(&mut self, running: &[ProcessStat]) {
+        let children = record::children_among(running, std::process::id()).into_iter();
+        let children = children.filter(|child| !child.is_zombie());
         let others = [self.client, self.pid()];
         self.adopted.extend(children.map(|child| child.pid).filter(|pid| !others.contains(pid)));
     }
 
     /// Its own process and those it has left to us, as far as they still run.
-    fn members(&mut self) -> Vec<u32> {
+    fn members(&mut self, running: &[ProcessStat]) -> Vec<u32> {
         let own = self.process.poll().ok().flatten().is_none().then(|| self.process.pid());
-        let running = record::processes();
         let is_there = |pid: &u32| running.iter().any(|process| process.pid == *pid && !process.is_zombie());
         let adopted = self.adopted.iter().copied().filter(is_there);
         own.into_iter().chain(adopted).collect()
     }
 
     /// Everything that belongs to it: its members, what is in its session, and all their descendants.
-    fn whole(&mut self) -> BTreeSet<u32> {
-        let members = self.members();
-        let running = record::processes();
+    fn whole(&mut self, running: &[ProcessStat]) -> BTreeSet<u32> {
+        let members = self.members(running);
         let in_session = running.iter().filter(|process| process.session == self.process.pid() && !process.is_zombie());
         let roots = members.into_iter().chain(in_session.map(|process| process.pid)).collect::<BTreeSet<_>>();
-        let below = roots.iter().flat_map(|root| record::descendants(*root)).collect::<Vec<_>>();
+        let below = roots.iter().flat_map(|root| record::descendants_among(running, *root)).collect::<Vec<_>>();
         let is_running = |pid: &u32| running.iter().any(|process| process.pid == *pid && !process.is_zombie());
         roots.into_iter().chain(below).filter(is_running).collect()
     }
 
     fn end(&mut self) -> Stopped {
-        if self.whole().is_empty() {
+        let running = record::processes();
+        if self.whole(&running).is_empty() {
             return Stopped::Willingly;
         }
         self.process.signal_group(libc::SIGTERM);
         // Daemons have left its process group.
-        let others = self.members().into_iter().filter(|pid| *pid != self.process.pid());
+        let others = self.members(&running).into_iter().filter(|pid| *pid != self.process.pid());
         others.for_each(|pid| record::send_signal(pid, libc::SIGTERM));
         let deadline = Instant::now() + LONGEST_STOP;
-        while !self.whole().is_empty() && Instant::now() < deadline {
-            std::thread::sleep(TICK);
-            self.reap();
-        }
-        let left = self.whole();
+        let left = self.left(deadline);
         let stopped = if left.is_empty() { Stopped::Willingly } else { Stopped::Killed(LONGEST_STOP) };
-        for pid in left {
-            record::send_signal(pid, libc::SIGKILL);
-        }
-        while !self.whole().is_empty() && Instant::now() < deadline + Duration::from_secs(1) {
-            std::thread::sleep(TICK);
+        if !left.is_empty() {
+            left.into_iter().for_each(|pid| record::send_signal(pid, libc::SIGKILL));
+            self.left(deadline + LONGEST_KILL);
         }
         self.reap();
         stopped
+    }
+
+    /// What of it still runs when that has ended by itself, or time is up.
+    fn left(&mut self, deadline: Instant) -> BTreeSet<u32> {
+        loop {
+            let left = self.whole(&record::processes());
+            if left.is_empty() || Instant::now() >= deadline {
+                return left;
+            }
+            std::thread::sleep(STOP_TICK);
+            self.reap();
+        }
     }
 }
 

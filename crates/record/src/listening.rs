@@ -2,7 +2,8 @@
 
 use crate::peer;
 use std::collections::{BTreeSet, HashSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 
 /// A process as /proc/PID/stat describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +36,23 @@ pub fn listens(pid: u32) -> bool {
 
 /// The TCP ports that a process or a descendant of it listens on.
 pub fn ports(pid: u32) -> BTreeSet<u16> {
-    let of_process = |pid: u32| {
-        let own = sockets(pid);
-        let listeners = if own.is_empty() { Vec::new() } else { tcp_listeners(pid) };
-        listeners.into_iter().filter(move |listener| own.contains(&listener.inode)).map(|listener| listener.port)
-    };
-    descendants(pid).into_iter().chain([pid]).flat_map(of_process).collect()
+    descendants(pid).into_iter().chain([pid]).flat_map(process_ports).collect()
+}
+
+/// The TCP ports that a process itself listens on.
+pub fn process_ports(pid: u32) -> BTreeSet<u16> {
+    let own = sockets(pid);
+    let listeners = if own.is_empty() { Vec::new() } else { tcp_listeners(pid) };
+    listeners.into_iter().filter(|listener| own.contains(&listener.inode)).map(|listener| listener.port).collect()
 }
 
 /// The children of a process, their children, and so on.
 pub fn descendants(pid: u32) -> Vec<u32> {
-    let all = processes();
+    descendants_among(&processes(), pid)
+}
+
+/// The same, among processes that were looked at together.
+pub fn descendants_among(all: &[ProcessStat], pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
@@ -57,9 +64,14 @@ pub fn descendants(pid: u32) -> Vec<u32> {
 
 /// The children of a process; the broker is nobody's.
 pub fn children(pid: u32) -> Vec<ProcessStat> {
+    children_among(&processes(), pid)
+}
+
+/// The same, among processes that were looked at together.
+pub fn children_among(all: &[ProcessStat], pid: u32) -> Vec<ProcessStat> {
     let own = crate::resolver::pids();
     let is_broker = |process: &ProcessStat| broker::broker_pid() == Some(process.pid) || own.contains(&process.pid);
-    processes().into_iter().filter(|process| process.parent == pid && !is_broker(process)).collect()
+    all.iter().filter(|process| process.parent == pid && !is_broker(process)).copied().collect()
 }
 
 /// All processes that can be seen.
@@ -72,7 +84,10 @@ pub fn processes() -> Vec<ProcessStat> {
 
 /// One process; none where it is gone.
 pub fn process(pid: u32) -> Option<ProcessStat> {
-    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    // More than its 52 numbers and its name take: in one read, since all processes are looked at often.
+    let mut line = [0; 2048];
+    let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+    parse_stat(&String::from_utf8_lossy(&line[..length]))
 }
 
 /// Reads the line of /proc/PID/stat. The name in parentheses may hold anything, blanks and parentheses included.
@@ -92,7 +107,8 @@ fn parse_stat(line: &str) -> Option<ProcessStat> {
     })
 }
 
-fn process_listens(pid: u32) -> bool {
+/// Whether a process itself has a listening socket.
+pub fn process_listens(pid: u32) -> bool {
     let own = sockets(pid);
     if own.is_empty() {
         return false;

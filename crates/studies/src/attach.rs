@@ -126,8 +126,7 @@ fn tick(elapsed: Duration, limits: &Limits) -> Duration {
 
 /// Who listens is a server.
 fn role_of(pid: u32) -> Role {
-    let listens = [pid].into_iter().chain(record::descendants(pid)).any(record::listens);
-    if listens { Role::Server } else { Role::Client }
+    if record::listens(pid) { Role::Server } else { Role::Client }
 }
 
 /// How it was started; what could be a secret goes when it is written down.

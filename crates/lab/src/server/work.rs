@@ -17,11 +17,9 @@ impl Work {
         Work { ran: BTreeMap::new(), last: Instant::now() }
     }
 
-    /// For how long neither these processes nor what they have started has been at work.
-    pub(super) fn rests_for(&mut self, members: &[u32]) -> Duration {
-        let below = members.iter().flat_map(|&pid| record::descendants(pid));
-        let all = members.iter().copied().chain(below).collect::<Vec<_>>();
-        self.look(record::processes().into_iter().filter(|process| all.contains(&process.pid)));
+    /// For how long none of these processes, a server's and what they have started, has been at work.
+    pub(super) fn rests_for(&mut self, processes: impl Iterator<Item = ProcessStat>) -> Duration {
+        self.look(processes);
         self.last.elapsed()
     }
 
