@@ -1,8 +1,11 @@
 //! The connections table: what the kernel side says of each socket, and what its bytes say of its conversation.
 
+mod kept;
+
 use crate::events::{SegmentEvent, SocketEvent, TcpEvent};
 use case::Nanos;
 use case::tables::{Connection, Handshake, event, role, transport};
+use kept::Kept;
 use protocol::Conversation;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -51,9 +54,6 @@ impl Socket {
     }
 }
 
-/// Sockets that are kept: 200 MB. Later ones are counted.
-const MOST_SOCKETS: usize = 300_000;
-
 /// What was there in a network namespace before its processes were watched.
 struct Before {
     /// When watching began.
@@ -65,10 +65,9 @@ struct Before {
 /// All sockets seen, by number.
 #[derive(Default)]
 pub struct Connections {
-    /// Each by itself: a table of hundreds of thousands that grows would be copied as a whole.
-    sockets: FxHashMap<u32, Box<Socket>>,
-    /// Stands for each socket that is not kept.
-    beyond: Socket,
+    kept: Kept,
+    /// When the latest was announced.
+    latest: Nanos,
     /// Sockets that were not kept since last asked.
     pub left_out: u64,
     /// Handshakes of sockets that are closed, which were under way until then.
@@ -89,9 +88,9 @@ impl Connections {
 
     /// A socket appeared, or its addresses or role changed.
     pub fn announced(&mut self, event: &SocketEvent) {
-        let is_new = !self.sockets.contains_key(&event.socket);
-        self.left_out += u64::from(is_new && self.sockets.len() >= MOST_SOCKETS);
-        let socket = socket_of(&mut self.sockets, &mut self.beyond, event.socket, Nanos(event.time));
+        self.left_out += u64::from(!self.kept.has_room_for(event.socket));
+        self.latest = self.latest.max(Nanos(event.time));
+        let socket = self.kept.socket(event.socket, Nanos(event.time));
         let row = &mut socket.row;
         row.pid = event.pid;
         row.network_namespace = u64::from(event.network_namespace);
@@ -112,18 +111,18 @@ impl Connections {
 
     /// The socket of a number, made up where its announcement was lost.
     pub fn socket(&mut self, number: u32, now: Nanos) -> &mut Socket {
-        socket_of(&mut self.sockets, &mut self.beyond, number, now)
+        self.kept.socket(number, now)
     }
 
     /// How a socket came to be, as far as is known.
     pub fn role(&self, number: u32) -> u8 {
-        self.sockets.get(&number).map_or(role::UNKNOWN, |socket| socket.row.role)
+        self.kept.get(number).map_or(role::UNKNOWN, |socket| socket.row.role)
     }
 
     /// TCP did something to a socket. Returns whether its connection is over.
     pub fn changed(&mut self, event: &TcpEvent) -> bool {
         let now = Nanos(event.time);
-        let socket = socket_of(&mut self.sockets, &mut self.beyond, event.socket, now);
+        let socket = self.kept.socket(event.socket, now);
         let row = &mut socket.row;
         row.mss = u32::from(event.mss);
         row.nodelay = event.nodelay != 0;
@@ -154,12 +153,25 @@ impl Connections {
         }
     }
 
-    /// All rows, those still open closed at `end`, the two ends of a connection linked; and the handshakes that were
+    /// Rows of connections that are over, the two ends linked, where so many are kept that they take memory.
+    pub fn take_over(&mut self) -> Vec<Connection> {
+        let handshakes = &mut self.handshakes;
+        let row = |socket: Socket| {
+            handshakes.extend(socket.conversation.and_then(|mut conversation| conversation.close()));
+            socket.row
+        };
+        let mut rows = self.kept.take_over(self.latest).into_iter().map(row).collect::<Vec<_>>();
+        rows.sort_by_key(|row| row.id);
+        rows
+    }
+
+    /// All other rows, those still open closed at `end`, the two ends of a connection linked; and the handshakes that were
     /// under way.
     pub fn finish(self, end: Nanos) -> (Vec<Connection>, Vec<Handshake>) {
         let mut handshakes = self.handshakes;
-        let mut rows = Vec::with_capacity(self.sockets.len());
-        for mut socket in self.sockets.into_values() {
+        let sockets = self.kept.into_sockets();
+        let mut rows = Vec::with_capacity(sockets.len());
+        for mut socket in sockets {
             handshakes.extend(socket.conversation.as_mut().and_then(|conversation| conversation.close()));
             if socket.row.closed == Nanos(0) {
                 socket.row.closed = end;
@@ -168,27 +180,9 @@ impl Connections {
         }
         rows.sort_by_key(|row| row.id);
         handshakes.sort_by_key(|handshake| (handshake.start, handshake.connection));
-        link_peers(&mut rows);
+        link_peers(&mut rows.iter_mut().collect::<Vec<_>>());
         (rows, handshakes)
     }
-}
-
-fn socket_of<'a>(
-    sockets: &'a mut FxHashMap<u32, Box<Socket>>,
-    beyond: &'a mut Socket,
-    number: u32,
-    now: Nanos,
-) -> &'a mut Socket {
-    let new = || Socket {
-        row: Connection { id: number, opened: now, transport: transport::OTHER, ..Connection::default() },
-        conversation: Some(Box::new(Conversation::new(number, role::UNKNOWN))),
-        ..Socket::default()
-    };
-    if sockets.len() >= MOST_SOCKETS && !sockets.contains_key(&number) {
-        *beyond = new();
-        return beyond;
-    }
-    sockets.entry(number).or_insert_with(|| Box::new(new()))
 }
 
 /// Fills in what is not seen of a TCP connection that was open before it was watched: it was opened before then, and it is
@@ -236,7 +230,7 @@ fn address(family: u16, bytes: &[u8; 16]) -> String {
 
 /// Names each end's other end, where that is recorded too: TCP sockets with mirrored addresses that were open at the
 /// same time. Of several (a port used again) the one opened nearest in time.
-fn link_peers(rows: &mut [Connection]) {
+fn link_peers(rows: &mut [&mut Connection]) {
     let ends = |row: &Connection| {
         let local = (row.local_address.clone(), row.local_port);
         (local, (row.remote_address.clone(), row.remote_port))
@@ -248,9 +242,9 @@ fn link_peers(rows: &mut [Connection]) {
         }
     }
     for at in 0..rows.len() {
-        let (local, remote) = ends(&rows[at]);
+        let (local, remote) = ends(rows[at]);
         let Some(others) = by_ends.get(&(remote, local)) else { continue };
-        let overlapping = others.iter().filter(|&&other| other != at && overlap(&rows[at], &rows[other]));
+        let overlapping = others.iter().filter(|&&other| other != at && overlap(rows[at], rows[other]));
         let nearest = overlapping.min_by_key(|&&other| rows[at].opened.0.abs_diff(rows[other].opened.0));
         if let Some(&nearest) = nearest {
             rows[at].peer = rows[nearest].id;
@@ -264,6 +258,7 @@ fn overlap(one: &Connection, other: &Connection) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::kept::MOST_SOCKETS;
     use super::*;
 
     fn end(id: u32, local: (&str, u16), remote: (&str, u16), opened: u64, closed: u64) -> Connection {
@@ -336,7 +331,7 @@ mod tests {
             end(4, server, client, 31, 41),
             end(5, client, ("10.0.0.2", 80), 30, 40),
         ];
-        link_peers(&mut rows);
+        link_peers(&mut rows.each_mut());
         assert_eq!(rows.each_ref().map(|row| row.peer), [2, 1, 4, 3, 0]);
     }
 
@@ -346,7 +341,7 @@ mod tests {
         for number in 0..MOST_SOCKETS as u32 + 7 {
             connections.announced(&SocketEvent { socket: number, ..announcement(role::CLIENT, 5000, 443) });
         }
-        assert_eq!((connections.left_out, connections.sockets.len()), (7, MOST_SOCKETS));
+        assert_eq!((connections.left_out, connections.kept.get(MOST_SOCKETS as u32).is_none()), (7, true));
         // What is not kept can still be spoken of, and leaves nothing behind.
         connections.socket(MOST_SOCKETS as u32 + 1, Nanos(1)).row.pid = 9;
         assert_eq!(connections.socket(MOST_SOCKETS as u32 + 2, Nanos(1)).row.pid, 0);

@@ -109,6 +109,7 @@ impl Intake {
             writer.append(processes),
             writer.append(threads),
             writer.append(sums),
+            writer.append(self.connections.take_over()),
             writer.append(self.rows.calls.drain(..)),
             writer.append(self.rows.records.drain(..)),
             writer.append(self.rows.messages.drain(..)),
