@@ -29,8 +29,8 @@ detector! {
     /// Processes that become another program (exec) and end within a request, again and again; and requests whose waits,
     /// followed from whoever waits to whoever ended the wait, lead to these processes while they start. Starting lasts from
     /// the fork until the last file is open that nearly all processes of that program open, but no longer than until the
-    /// process writes, starts another one or computes for longer than it has run so far. Where the new process asks itself (a curl
-    /// for each page), its start lies before its request, and is charged as well. Or forks within requests that take a
+    /// process writes, starts another one or computes for longer than it has run so far. Where the new process asks itself, once or
+    /// twice (a curl for each page), its start lies before its request, and is charged as well. Or forks within requests that take a
     /// millisecond of CPU time or more by themselves, again and again: the process that is copied is large.
     ///
     /// ## What proves it
@@ -42,7 +42,8 @@ detector! {
     /// before its request comes. If it must be a new one, make it load less.
     ///
     /// ## Not to be confused with
-    /// Work that takes long in a process of its own: only its start counts here. Workers that a server starts once; a child
+    /// Work that takes long in a process of its own: only its start counts here. Workers that a server starts once, and clients that
+    /// ask again and again; a child
     /// that is forked by a small process and does not become another program, which has nothing to load.
     "P52" "process-per-request",
     not_switched: "No process lives on for a request that the program gives to another one.",
@@ -51,6 +52,8 @@ detector! {
 
 /// Fewer processes of a program are no habit: a server starts what it needs on its first requests.
 const PROCESSES: usize = 5;
+/// Who asks more often lives for more than its request: a client with work of its own. A redirect is asked for again.
+const MOST_ASKED: usize = 2;
 /// A file is a part of the start if so many of a program's processes open it: one or the other may fail early.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -173,7 +176,8 @@ fn started<'r>(analysis: &Analysis<'r>) -> Vec<Started<'r>> {
         let forked = first.start.0;
         // What runs at the end of the recording ended with nothing.
         let is_over = last.exit >= 0 && first.parent != 0;
-        let asks = first_requests.get(&last.pid).copied().filter(|&asks| asks >= last.start.0);
+        let own = first_requests.get(&last.pid).filter(|(_, requests)| *requests <= MOST_ASKED);
+        let asks = own.map(|(first, _)| *first).filter(|&first| first >= last.start.0);
         if is_over && (asks.is_some() || is_within_a_request(&analysis.exchanges, forked, last.end.0)) {
             let calls = asking.get(&first.parent).map_or(&[][..], Vec::as_slice);
             let asked = asked(analysis, calls, forked, last.end.0);
@@ -183,11 +187,12 @@ fn started<'r>(analysis: &Analysis<'r>) -> Vec<Started<'r>> {
     started
 }
 
-/// When the first request of each process began that asks.
-fn first_requests(analysis: &Analysis) -> FxHashMap<u32, u64> {
+/// When the first request of each process began that asks, and how many it made.
+fn first_requests(analysis: &Analysis) -> FxHashMap<u32, (u64, usize)> {
     let mut first = FxHashMap::default();
     for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
-        first.entry(analysis.connections.row(exchange.connection).pid).or_insert(exchange.start);
+        let pid = analysis.connections.row(exchange.connection).pid;
+        first.entry(pid).or_insert((exchange.start, 0)).1 += 1;
     }
     first
 }

@@ -102,8 +102,13 @@ fn an_interpreter_that_is_started_for_each_request_is_found_where_it_is_started(
     assert!(finding.mechanism[0].starts_with("server started python3 20 times for 20 requests"), "{finding:#?}");
 }
 
-/// Ten requests of a client that starts a process for each, or has one process make them all.
+/// Ten requests of a client that starts so many processes to make them.
 fn asking(processes: u32) -> Recording {
+    each_asking(processes, 10 / processes)
+}
+
+/// A client that starts so many processes, of which each makes so many requests.
+fn each_asking(processes: u32, each: u32) -> Recording {
     let mut fixture = Fixture::new();
     fixture.path(1, "/usr/lib/libcurl.so.4");
     fixture.path(2, "/usr/lib/libz.so.1");
@@ -121,7 +126,7 @@ fn asking(processes: u32) -> Recording {
         for row in fixture.recording.processes.iter_mut().filter(|row| row.pid == pid) {
             (row.parent, row.role) = (CLIENT, "client".into());
         }
-        for _ in 0..10 / processes {
+        for _ in 0..each {
             id += 1;
             fixture.connect(id, pid);
             request(&mut fixture, pid, id, 200 * US, &mut idle);
@@ -143,6 +148,13 @@ fn a_client_that_starts_a_process_for_each_request_is_found_where_it_does() {
     let finding = answer.findings.iter().find(|one| one.name == "process-per-request").expect("it is found");
     assert!(finding.cost.between_ns_per_exchange > 25 * MS && finding.place[0].line == 3, "{finding:#?}");
     assert!(!names(&asking(1)).contains(&"process-per-request".to_string()));
+}
+
+#[test]
+fn processes_that_make_request_after_request_are_clients() {
+    let is_found = |each: u32| names(&each_asking(10, each)).contains(&"process-per-request".to_string());
+    assert!(is_found(2), "a redirect");
+    assert!(!is_found(3));
 }
 
 #[test]
