@@ -50,8 +50,9 @@ fn signal(due: &[u32], running: impl Fn() -> Vec<u32>, signal: i32) {
 /// Collects those of them that have become our children and have ended: they would stay as zombies for as long as we
 /// live.
 pub(crate) fn reap(ended: &BTreeSet<u32>) {
-    let children = record::children(std::process::id()).into_iter().map(|child| child.pid);
-    record::reap_orphans(&children.filter(|pid| !ended.contains(pid)).collect::<Vec<_>>());
+    let running = record::processes();
+    let children = record::children(&running, std::process::id()).into_iter().map(|child| child.pid);
+    record::reap_orphans(&running, &children.filter(|pid| !ended.contains(pid)).collect::<Vec<_>>());
 }
 
 /// The name of a process, as far as it has one.

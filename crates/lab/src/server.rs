@@ -18,10 +18,10 @@ const LONGEST_LATER: Duration = Duration::from_secs(1);
 const LONGEST_STOP: Duration = Duration::from_secs(5);
 /// What the kernel gets to end what was killed.
 const LONGEST_KILL: Duration = Duration::from_secs(1);
-/// How often is looked whether a server that starts listens. Each look takes some of its CPU time.
+/// How often is looked whether something has happened. Each look takes some of its CPU time.
 const TICK: Duration = Duration::from_millis(5);
-/// How often is looked whether it has ended, which most do within a millisecond.
-const STOP_TICK: Duration = Duration::from_millis(1);
+/// When is first looked again whether it has ended, which most do within a millisecond; then after twice as long each time.
+const FIRST_TICK: Duration = Duration::from_millis(1);
 
 /// A server that listens. It is stopped when dropped.
 pub struct Server {
@@ -101,7 +101,11 @@ impl Server {
 
     /// Collects orphans that have ended.
     pub fn reap(&self) {
-        record::reap_orphans(&[self.pid(), self.client]);
+        self.reap_among(&record::processes());
+    }
+
+    fn reap_among(&self, running: &[ProcessStat]) {
+        record::reap_orphans(running, &[self.pid(), self.client]);
     }
 
     /// Asks it to end, waits, and makes it end where it does not.
@@ -111,7 +115,7 @@ impl Server {
 
     /// Notes children of ours that can only be the server's: the client has not begun yet.
     fn adopt(&mut self, running: &[ProcessStat]) {
-        let children = record::children_among(running, std::process::id()).into_iter();
+        let children = record::children(running, std::process::id()).into_iter();
         let children = children.filter(|child| !child.is_zombie());
         let others = [self.client, self.pid()];
         self.adopted.extend(children.map(|child| child.pid).filter(|pid| !others.contains(pid)));
@@ -146,24 +150,28 @@ impl Server {
         others.for_each(|pid| record::send_signal(pid, libc::SIGTERM));
         let deadline = Instant::now() + LONGEST_STOP;
         let left = self.left(deadline);
-        let stopped = if left.is_empty() { Stopped::Willingly } else { Stopped::Killed(LONGEST_STOP) };
-        if !left.is_empty() {
-            left.into_iter().for_each(|pid| record::send_signal(pid, libc::SIGKILL));
-            self.left(deadline + LONGEST_KILL);
+        if left.is_empty() {
+            return Stopped::Willingly;
         }
-        self.reap();
-        stopped
+        for pid in left {
+            record::send_signal(pid, libc::SIGKILL);
+        }
+        self.left(deadline + LONGEST_KILL);
+        Stopped::Killed(LONGEST_STOP)
     }
 
     /// What of it still runs when that has ended by itself, or time is up.
     fn left(&mut self, deadline: Instant) -> BTreeSet<u32> {
+        let mut tick = FIRST_TICK;
         loop {
-            let left = self.whole(&record::processes());
+            let running = record::processes();
+            self.reap_among(&running);
+            let left = self.whole(&running);
             if left.is_empty() || Instant::now() >= deadline {
                 return left;
             }
-            std::thread::sleep(STOP_TICK);
-            self.reap();
+            std::thread::sleep(tick);
+            tick = (tick * 2).min(TICK);
         }
     }
 }

@@ -59,8 +59,7 @@ pub use error::RecordError;
 pub use host::{needed_capabilities, to_grant};
 pub use listeners::{Listening, listeners_on};
 pub use listening::{
-    ProcessStat, children, children_among, descendants, descendants_among, listens, process, process_listens,
-    process_ports, processes,
+    ProcessStat, children, descendants, descendants_among, listens, process, process_listens, process_ports, processes,
 };
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
 pub use meter::{ConnectionOrigin, Lengths, Meter, Reading};

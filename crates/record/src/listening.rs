@@ -62,13 +62,8 @@ pub fn descendants_among(all: &[ProcessStat], pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// The children of a process; the broker is nobody's.
-pub fn children(pid: u32) -> Vec<ProcessStat> {
-    children_among(&processes(), pid)
-}
-
-/// The same, among processes that were looked at together.
-pub fn children_among(all: &[ProcessStat], pid: u32) -> Vec<ProcessStat> {
+/// The children of a process among those that were looked at; the broker is nobody's.
+pub fn children(all: &[ProcessStat], pid: u32) -> Vec<ProcessStat> {
     let own = crate::resolver::pids();
     let is_broker = |process: &ProcessStat| broker::broker_pid() == Some(process.pid) || own.contains(&process.pid);
     all.iter().filter(|process| process.parent == pid && !is_broker(process)).copied().collect()
@@ -205,7 +200,7 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("sleep");
         assert!(descendants(std::process::id()).contains(&child.id()));
         child.kill().expect("killed");
-        assert!(children(std::process::id()).iter().any(|process| process.pid == child.id()));
+        assert!(children(&processes(), std::process::id()).iter().any(|process| process.pid == child.id()));
         child.wait().expect("collected");
     }
 }

@@ -1,9 +1,9 @@
 //! The terminal as a study sees it: progress and notes go to standard error, signals come from it.
 
-use crate::fail::Failure;
 use crate::interrupts::Interrupts;
 use crate::output;
 use crate::progress::Progress;
+use fail::Failure;
 use std::cell::RefCell;
 use std::time::Duration;
 use studies::{Console, Event, Interrupt};

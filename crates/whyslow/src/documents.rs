@@ -1,10 +1,10 @@
 //! Documents of studies on their way out: summed up in a sentence, kept in their case with a page, printed.
 
-use crate::fail::{self, Failure};
 use crate::output;
 use crate::progress::Progress;
 use case::views::PageViews;
 use case::{Case, Document, PAGE};
+use fail::Failure;
 use report::Conclusion;
 use studies::{Done, StudyError};
 
@@ -32,7 +32,7 @@ pub fn code_of(conclusion: &Conclusion) -> u8 {
     match conclusion {
         Conclusion::Nothing => 0,
         Conclusion::Findings => 1,
-        Conclusion::Inconclusive(_) => fail::INCONCLUSIVE,
+        Conclusion::Inconclusive(_) => output::INCONCLUSIVE,
     }
 }
 

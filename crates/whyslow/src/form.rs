@@ -1,7 +1,7 @@
 //! What a document is written as, to a file whose ending says so.
 
-use crate::fail::Failure;
 use crate::output;
+use fail::Failure;
 use report::{Body, Document};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Ctrl-C and its kin, read like a file instead of breaking in anywhere: nothing is ever cut off half-way.
 
-use crate::fail::Failure;
+use fail::Failure;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::cell::Cell;

@@ -1,7 +1,7 @@
 //! On whose behalf we run: under sudo, the user who called it.
 
-use crate::fail::Failure;
 use case::Caller;
+use fail::Failure;
 use nix::unistd::{Gid, Uid, geteuid};
 use record::User;
 use std::ffi::CString;

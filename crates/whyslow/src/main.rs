@@ -4,18 +4,18 @@ mod arguments;
 mod commands;
 mod console;
 mod documents;
-mod fail;
 mod folder;
 mod form;
 mod interrupts;
 mod invoker;
-mod nearest;
 mod output;
 mod progress;
 mod requests;
 mod roles;
+mod usage;
 
 use arguments::{Arguments, Command};
+use fail::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -27,19 +27,22 @@ fn main() -> ExitCode {
         lab::worlds::maker::serve();
     }
     record::resolver::start_apart();
-    fail::explain_panics();
+    output::explain_panics();
     let outcome = std::panic::catch_unwind(|| {
-        let command = Arguments::typed().map_err(fail::usage)?.command;
+        let command = match Arguments::typed() {
+            Ok(typed) => typed.command,
+            Err(error) => return usage::answer(&error),
+        };
         // Before any thread is started: they are to be the same user's, with the same groups.
         invoker::Invoker::find().act_for()?;
         carry_out(roles::divide(command)?)
     });
     broker::dismiss();
-    outcome.unwrap_or(Ok(fail::ERROR)).unwrap_or_else(|failure: fail::Failure| failure.show()).into()
+    outcome.unwrap_or(Ok(output::ERROR)).unwrap_or_else(|failure| output::fail(&failure)).into()
 }
 
 /// Does what was typed; the exit code.
-fn carry_out(command: Command) -> Result<u8, fail::Failure> {
+fn carry_out(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Run(typed) => commands::study::run(*typed),
         Command::Attach(typed) => commands::study::attach(&typed),

@@ -1,12 +1,17 @@
 //! Where this program's own words go: the answer to standard output, everything else to standard error.
 
-use crate::fail::Failure;
 use case::as_caller;
+use fail::Failure;
 use indicatif::ProgressBar;
 use report::{Colour, Style};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+
+/// The exit code of an error.
+pub const ERROR: u8 = 2;
+/// The exit code if neither a cause nor its absence was established.
+pub const INCONCLUSIVE: u8 = 3;
 
 /// The line that renews itself on the terminal now: other words must not be written into it.
 static RENEWED: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -39,6 +44,24 @@ fn put(contents: &[u8]) -> Result<(), Failure> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::output(&error)),
         _ => Ok(()),
     }
+}
+
+/// Prints an error; its exit code.
+pub fn fail(failure: &Failure) -> u8 {
+    eprint!("{failure}");
+    ERROR
+}
+
+/// Makes a panic, should there be one, three lines like any other error.
+pub fn explain_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        if case::is_damage_found() {
+            return;
+        }
+        let message = panic.payload_as_str().unwrap_or("no message");
+        let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+        eprint!("{}", Failure::internal(&format!("{message}{}", place.unwrap_or_default())));
+    }));
 }
 
 /// A document as JSON, as `--json` prints it.

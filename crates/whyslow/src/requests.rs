@@ -13,9 +13,9 @@ pub mod trial;
 pub mod watch;
 
 use crate::arguments::{Driver, KeepingArguments, Says, WorldArguments};
-use crate::fail::Failure;
 use crate::invoker::{Invoker, subject_user};
 use case::Names;
+use fail::Failure;
 use lab::{Subject, World};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

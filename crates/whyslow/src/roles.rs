@@ -1,9 +1,9 @@
 //! Who does what as root: before anything is read or started, the process divides itself as its command needs.
 
 use crate::arguments::{AttachArguments, Command, StoryAction, WatchArguments};
-use crate::fail::Failure;
 use crate::invoker::Invoker;
 use broker::{Allowed, Entry, Identity};
+use fail::Failure;
 use record::User;
 use studies::attach::listening_on;
 use studies::services::{Listening, Selected, all_listening};

@@ -60,8 +60,8 @@ impl Kept {
         }
         link_peers(&mut self.sockets.values_mut().map(|socket| &mut socket.row).collect::<Vec<_>>());
         let is_over = |number: u32| self.get(number).is_some_and(|socket| socket.is_over(now));
-        let both = |socket: &&Box<Socket>| socket.is_over(now) && (socket.row.peer == 0 || is_over(socket.row.peer));
-        let over = self.sockets.values().filter(both).map(|socket| socket.row.id).collect::<Vec<_>>();
+        let both = |row: &&Connection| is_over(row.id) && (row.peer == 0 || is_over(row.peer));
+        let over = self.sockets.values().map(|socket| &socket.row).filter(both).map(|row| row.id).collect::<Vec<_>>();
         let sockets = over.iter().filter_map(|number| self.sockets.remove(number)).map(|socket| *socket).collect();
         self.handed_on.extend(over);
         self.next_look = 2 * self.sockets.len();

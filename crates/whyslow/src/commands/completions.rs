@@ -1,9 +1,9 @@
 //! `whyslow completions SHELL`: a script that completes whyslow's words in a shell, made from the declarations.
 
 use crate::arguments::{Arguments, CompletionsArguments};
-use crate::fail::Failure;
 use crate::output;
 use clap::CommandFactory;
+use fail::Failure;
 
 /// Prints the script.
 pub fn completions(typed: &CompletionsArguments) -> Result<u8, Failure> {

@@ -1,10 +1,10 @@
 //! `whyslow doctor`: what works on this machine, tried rather than guessed, and how to enable the rest.
 
 use crate::arguments::JsonArguments;
-use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
 use case::Checks;
+use fail::Failure;
 
 /// Prints every check. 0 where all work, 1 where something is missing.
 pub fn doctor(typed: &JsonArguments) -> Result<u8, Failure> {

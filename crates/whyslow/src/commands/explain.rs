@@ -1,8 +1,8 @@
 //! `whyslow explain [NAME]`: the page of a pathology or of an intervention, or the list of all.
 
 use crate::arguments::ExplainArguments;
-use crate::fail::Failure;
 use crate::output;
+use fail::Failure;
 use report::page_text;
 use studies::explain::{Entry, interventions, page, pathologies};
 

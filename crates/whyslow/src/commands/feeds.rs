@@ -4,9 +4,9 @@ use crate::arguments::{
     FeedsAction, FeedsArguments, FeedsHistoryArguments, FeedsRefreshArguments, FeedsShownArguments,
 };
 use crate::console::Terminal;
-use crate::fail::Failure;
 use crate::form::Form;
 use crate::{output, requests};
+use fail::Failure;
 use report::{Body, Document};
 use serde::Serialize;
 

@@ -2,9 +2,9 @@
 
 use crate::arguments::LoadArguments;
 use crate::console::Terminal;
-use crate::fail::Failure;
 use crate::form::Form;
 use crate::{output, requests};
+use fail::Failure;
 use report::Document;
 use studies::load::Done;
 

@@ -3,11 +3,11 @@
 use crate::arguments::{LogsAction, LogsArguments, LogsMergeArguments};
 use crate::console::Terminal;
 use crate::documents::code_of;
-use crate::fail::Failure;
 use crate::form::Form;
 use crate::output;
 use crate::progress::Progress;
 use case::{Selected, Traffic};
+use fail::Failure;
 use report::Document;
 use std::cell::RefCell;
 use std::collections::VecDeque;

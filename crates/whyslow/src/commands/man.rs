@@ -1,9 +1,9 @@
 //! `whyslow man [-o FOLDER]`: the manual page, or the pages of all commands, made from the declarations.
 
 use crate::arguments::{Arguments, ManArguments};
-use crate::fail::Failure;
 use crate::output;
 use clap::CommandFactory;
+use fail::Failure;
 use std::path::Path;
 
 /// Prints whyslow(1), or writes it and each command's page into a folder.

@@ -2,9 +2,9 @@
 //! output, and a test keeps it so.
 
 use crate::arguments::{Arguments, examples};
-use crate::fail::Failure;
 use crate::output;
 use clap::{Arg, ArgAction, Command, CommandFactory};
+use fail::Failure;
 use std::fmt::Write;
 
 /// Prints the reference as Markdown.

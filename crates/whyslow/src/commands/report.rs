@@ -2,10 +2,10 @@
 
 use crate::arguments::{Format, ReportArguments};
 use crate::console::Terminal;
-use crate::fail::Failure;
 use crate::{documents, output};
 use case::{Case, Document, Recording};
 use clap::ValueEnum;
+use fail::Failure;
 use report::export::{self, Known, Span};
 use std::io::IsTerminal;
 use studies::views;

@@ -1,9 +1,9 @@
 //! `whyslow schema`: the JSON schemas of what `--json` prints.
 
 use crate::arguments::SchemaArguments;
-use crate::fail::Failure;
 use crate::output;
 use case::SCHEMAS;
+use fail::Failure;
 
 /// The name that stands for all of them in one.
 const ALL: &str = "all";

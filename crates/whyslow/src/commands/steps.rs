@@ -3,9 +3,9 @@
 use crate::arguments::StepsArguments;
 use crate::console::Terminal;
 use crate::documents::code_of;
-use crate::fail::Failure;
 use crate::form::Form;
 use crate::output;
+use fail::Failure;
 use import::Shape;
 use report::Document;
 use studies::steps::{Drive, Request, Source};

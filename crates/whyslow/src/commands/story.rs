@@ -2,9 +2,9 @@
 
 use crate::arguments::{StoryAction, StoryArguments, StoryRunArguments};
 use crate::console::Terminal;
-use crate::fail::{self, Failure};
 use crate::{folder, output, requests};
 use case::{StoryResult, StoryResults};
+use fail::Failure;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use studies::story::casebook::Casebook;
@@ -63,7 +63,7 @@ fn code(done: &StoryResults) -> u8 {
     match (done.failed, done.held) {
         (1.., _) => 1,
         (0, 1..) => 0,
-        (0, 0) => fail::INCONCLUSIVE,
+        (0, 0) => output::INCONCLUSIVE,
     }
 }
 

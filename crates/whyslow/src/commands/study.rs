@@ -5,8 +5,8 @@ use crate::arguments::{
     AttachArguments, BisectArguments, CompareArguments, MatrixArguments, PcapArguments, RunArguments, SweepArguments,
 };
 use crate::console::Terminal;
-use crate::fail::{self, Failure};
-use crate::{documents, folder, requests};
+use crate::{documents, folder, output, requests};
+use fail::Failure;
 use record::Ended;
 use std::path::Path;
 use studies::{Console, Done, StudyError};
@@ -81,7 +81,7 @@ fn conduct(
 /// The status a shell would show.
 pub fn exit_of_subject(ended: Ended) -> u8 {
     let status = ended.exit.or(ended.signal.map(|signal| 128 + signal));
-    status.and_then(|status| u8::try_from(status).ok()).unwrap_or(fail::ERROR)
+    status.and_then(|status| u8::try_from(status).ok()).unwrap_or(output::ERROR)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `whyslow tables`: the documentation of a case's tables. CASE-FORMAT.md is its output.
 
-use crate::fail::Failure;
 use crate::output;
+use fail::Failure;
 
 /// Prints the documentation as Markdown.
 pub fn tables() -> Result<u8, Failure> {

@@ -2,9 +2,9 @@
 
 use crate::arguments::TrialArguments;
 use crate::console::Terminal;
-use crate::fail::{self, Failure};
 use crate::{folder, output, requests};
 use case::TrialFigures;
+use fail::Failure;
 
 /// Runs the trial, keeps it, and prints what was measured.
 pub fn trial(typed: TrialArguments) -> Result<u8, Failure> {
@@ -15,5 +15,5 @@ pub fn trial(typed: TrialArguments) -> Result<u8, Failure> {
     let figures = TrialFigures::of(&row, &request.folder);
     let case = format!("Case: {}\n", request.folder.display());
     output::document(&figures, as_json, |_| report::trial(&row) + &case)?;
-    Ok(u8::from(!row.problem.is_empty()) * fail::INCONCLUSIVE)
+    Ok(u8::from(!row.problem.is_empty()) * output::INCONCLUSIVE)
 }

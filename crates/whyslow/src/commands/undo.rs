@@ -1,10 +1,10 @@
 //! `whyslow undo`: ends and removes what runs that were killed have left behind.
 
 use crate::arguments::JsonArguments;
-use crate::fail::Failure;
 use crate::output;
 use crate::progress::Progress;
 use case::Undone;
+use fail::Failure;
 use lab::{Repair, Repaired};
 
 /// Repairs, and prints a line for each thing repaired.

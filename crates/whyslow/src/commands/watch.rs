@@ -3,11 +3,11 @@
 use crate::arguments::{WatchAction, WatchArguments, WatchShowArguments};
 use crate::console::Terminal;
 use crate::documents::{self, code_of};
-use crate::fail::Failure;
 use crate::folder::make_parents;
 use crate::requests::{case_folder, watch as requests};
 use crate::{output, progress};
 use case::{Deviation, Watched};
+use fail::Failure;
 use report::{Document, deviation_sentence, watched_sentence};
 use std::path::PathBuf;
 use studies::Done;

@@ -5,9 +5,9 @@ use crate::arguments::{
     WorldAction, WorldCommandArguments, WorldMakeArguments, WorldRemoveArguments, WorldRunArguments,
 };
 use crate::console::Terminal;
-use crate::fail::Failure;
 use crate::invoker::subject_user;
 use crate::output;
+use fail::Failure;
 use lab::worlds::{Ready, Store};
 
 /// Does what was asked.

@@ -2,7 +2,7 @@
 
 use super::case_folder_without_names;
 use crate::arguments::AttachArguments;
-use crate::fail::Failure;
+use fail::Failure;
 use lab::engine::Kind;
 use studies::Limits;
 use studies::attach::{DURATION, Request, command_line, listening_on, running};

@@ -2,8 +2,8 @@
 
 use super::{case_folder_without_names, client, may_have};
 use crate::arguments::{CheckOutput, CompareArguments, Says};
-use crate::fail::Failure;
 use crate::invoker::subject_user;
+use fail::Failure;
 use lab::Subject;
 use lab::compare::Which;
 use lab::engine::Kind;

@@ -2,8 +2,8 @@
 
 use super::load::secured;
 use crate::arguments::FeedsRefreshArguments;
-use crate::fail::Failure;
 use crate::invoker::Invoker;
+use fail::Failure;
 use std::path::{Path, PathBuf};
 use studies::StudyError;
 use studies::feeds::{Hosts, Plan, read_hosts, read_list};

@@ -1,7 +1,7 @@
 //! What `load` is asked.
 
 use crate::arguments::{LoadArguments, TlsArguments};
-use crate::fail::Failure;
+use fail::Failure;
 use std::sync::Arc;
 use std::time::Duration;
 use studies::load::{Arrival, Expected, Methods, Plan, Scheme, Secured};

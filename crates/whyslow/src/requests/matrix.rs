@@ -2,7 +2,7 @@
 
 use super::{case_folder_without_names, subject, world};
 use crate::arguments::MatrixArguments;
-use crate::fail::Failure;
+use fail::Failure;
 use lab::Subject;
 use lab::engine::Kind;
 use std::collections::HashSet;

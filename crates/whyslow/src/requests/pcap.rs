@@ -2,7 +2,7 @@
 
 use super::case_folder_without_names;
 use crate::arguments::PcapArguments;
-use crate::fail::Failure;
+use fail::Failure;
 use studies::pcap::Request;
 
 /// Finds the folder of the case.

@@ -2,7 +2,7 @@
 
 use super::{case_folder_without_names, client, subject, world};
 use crate::arguments::{CheckOutput, RunArguments, Says};
-use crate::fail::Failure;
+use fail::Failure;
 use lab::engine::Kind;
 use lab::{Outputs, Subject};
 use record::{Input, Output};
@@ -55,7 +55,7 @@ mod tests {
     fn plan(words: &[&str]) -> Result<Request, Failure> {
         let words = [&["whyslow", "run", "-o", "/tmp/new"], words].concat();
         let words = words.iter().map(ToString::to_string).collect::<Vec<_>>();
-        match Arguments::parse_words(&words).map_err(crate::fail::usage)?.command {
+        match Arguments::parse_words(&words).map_err(|error| crate::usage::failure(&error))?.command {
             Command::Run(typed) => request(*typed),
             _ => panic!("another command"),
         }

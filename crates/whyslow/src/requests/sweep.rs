@@ -2,8 +2,8 @@
 
 use super::{LOAD, case_folder_without_names, subject, world};
 use crate::arguments::{Driver, Says, SweepArguments};
-use crate::fail::Failure;
 use case::ValueKind;
+use fail::Failure;
 use lab::Subject;
 use lab::engine::Kind;
 use lab::{LoadFigure, Metric, Vary};

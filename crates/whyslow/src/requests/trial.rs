@@ -2,8 +2,8 @@
 
 use super::{case_folder, may_have};
 use crate::arguments::TrialArguments;
-use crate::fail::Failure;
 use crate::invoker::subject_user;
+use fail::Failure;
 use lab::Subject;
 use studies::trial::{self, Request};
 

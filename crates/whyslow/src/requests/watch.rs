@@ -1,8 +1,8 @@
 //! What `watch` is asked.
 
 use crate::arguments::WatchArguments;
-use crate::fail::Failure;
 use crate::invoker::Invoker;
+use fail::Failure;
 use std::path::{Path, PathBuf};
 use studies::services::Request;
 

@@ -1,7 +1,8 @@
 //! A command line that cannot be understood.
 
-use super::{ERROR, Failure, help};
+use crate::output::ERROR;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use fail::{Failure, help};
 use std::error::Error;
 
 /// A value for each option that takes one of its own form.
@@ -33,14 +34,20 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Options that are needed only beside others, and beside which.
 const NEEDED_BY: &[(&str, &str)] = &[("--server", "--of server"), ("--link", "--setting or --route")];
 
-/// What clap could not read, in our three lines; help and version come this way too.
-pub fn usage(error: clap::Error) -> Failure {
-    let code = u8::try_from(error.exit_code()).unwrap_or(ERROR);
+/// What clap could not read, in our three lines. Help and version come this way too: they are printed, and have their exit code.
+pub fn answer(error: &clap::Error) -> Result<u8, Failure> {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return Failure { code, is_help: Some(error), ..Failure::new("", "", "") };
+        // Who closed our output has read enough.
+        drop(error.print());
+        return Ok(u8::try_from(error.exit_code()).unwrap_or(ERROR));
     }
+    Err(failure(error))
+}
+
+/// What could not be read, as an error.
+pub fn failure(error: &clap::Error) -> Failure {
     if let (ErrorKind::ValueValidation, Some(why)) = (error.kind(), error.source()) {
-        return invalid_value(&error, &why.to_string());
+        return invalid_value(error, &why.to_string());
     }
     let text = error.to_string();
     let what = match error.kind() {
@@ -48,7 +55,7 @@ pub fn usage(error: clap::Error) -> Failure {
         _ => text.lines().next().unwrap_or_default().trim_start_matches("error: "),
     };
     let is_command = error.kind() != ErrorKind::InvalidSubcommand;
-    Failure::new(what, why(&error, &text), if is_command { help() } else { "whyslow --help".to_string() })
+    Failure::new(what, why(error, &text), if is_command { help() } else { "whyslow --help".to_string() })
 }
 
 /// An option whose type refused its value.

@@ -6,11 +6,9 @@ mod case;
 mod feeds;
 mod import;
 mod lab;
+mod nearest;
 mod record;
 mod studies;
-mod usage;
-
-pub use usage::usage;
 
 use crate::nearest::nearest;
 use report::clean;
@@ -18,33 +16,17 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The exit code of an error.
-pub const ERROR: u8 = 2;
-/// The exit code if neither a cause nor its absence was established.
-pub const INCONCLUSIVE: u8 = 3;
-
 /// An error: a line for what failed, one for why, one for what to try.
 pub struct Failure {
     what: String,
     why: String,
     remedy: String,
-    code: u8,
-    /// Text that is no error at all: help, or the version.
-    is_help: Option<clap::Error>,
 }
 
 impl Failure {
+    /// An error in its three lines.
     pub fn new(what: impl Into<String>, why: impl Into<String>, remedy: impl Into<String>) -> Failure {
-        Failure { what: what.into(), why: why.into(), remedy: remedy.into(), code: ERROR, is_help: None }
-    }
-
-    /// Prints it, and says which exit code it means.
-    pub fn show(&self) -> u8 {
-        match &self.is_help {
-            Some(help) => drop(help.print()),
-            None => eprint!("{self}"),
-        }
-        self.code
+        Failure { what: what.into(), why: why.into(), remedy: remedy.into() }
     }
 
     /// What failed and why, for a line of its own where all else stands.
@@ -160,18 +142,6 @@ impl Failure {
     }
 }
 
-/// Makes a panic, should there be one, three lines like any other error.
-pub fn explain_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        if ::case::is_damage_found() {
-            return;
-        }
-        let message = panic.payload_as_str().unwrap_or("no message");
-        let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
-        eprint!("{}", Failure::internal(&format!("{message}{}", place.unwrap_or_default())));
-    }));
-}
-
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "whyslow: {}", clean(&self.what))?;
@@ -187,7 +157,7 @@ impl fmt::Debug for Failure {
 }
 
 /// The help of the command that was typed.
-fn help() -> String {
+pub fn help() -> String {
     let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
     format!("whyslow {}--help", command.map(|word| word + " ").unwrap_or_default())
 }
