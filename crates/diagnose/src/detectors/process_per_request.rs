@@ -14,7 +14,7 @@ use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
 use crate::waits;
 use case::Nanos;
-use case::tables::Process;
+use case::tables::{Call, Process};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -28,10 +28,11 @@ detector! {
     /// ## Evidence
     /// Processes that become another program (exec) and end within a request, again and again; and requests whose waits,
     /// followed from whoever waits to whoever ended the wait, lead to these processes while they start. Starting lasts from
-    /// the fork until the last file is open that nearly all processes of that program open, but no longer than until the
-    /// process writes, starts another one or computes for longer than it has run so far. Where the new process asks itself, once or
-    /// twice (a curl for each page), its start lies before its request, and is charged as well. Or forks within requests that take a
-    /// millisecond of CPU time or more by themselves, again and again: the process that is copied is large.
+    /// the fork (from the exec, where other processes were started before it) until the last file is open that nearly all
+    /// processes of that program open, but no longer than until the process writes, starts another one or computes for longer
+    /// than it has run so far. Where the new process asks itself, once or twice (a curl for each page), its start lies before
+    /// its request, and is charged as well. Or forks within requests that take a millisecond of CPU time or more by
+    /// themselves, again and again: the process that is copied is large.
     ///
     /// ## What proves it
     /// Nothing from outside: no environment keeps a process for the next request. It remains a suspicion with an upper bound,
@@ -68,8 +69,8 @@ const INITIALISES: u64 = 20_000_000;
 struct Started<'r> {
     /// The program, of which this row tells.
     image: &'r Process,
-    /// When its process was forked, and when it was loaded.
-    forked: u64,
+    /// When its start began, and when it was loaded.
+    begun: u64,
     ready: u64,
     /// The call that started it, or else one that waited for it: a row of the table of calls.
     asked: Option<usize>,
@@ -80,7 +81,7 @@ struct Started<'r> {
 impl Started<'_> {
     /// How long its own request waited for its start, before it began.
     fn before_request(&self) -> u64 {
-        self.asks.map_or(0, |asks| self.ready.min(asks).saturating_sub(self.forked))
+        self.asks.map_or(0, |asks| self.ready.min(asks).saturating_sub(self.begun))
     }
 }
 
@@ -120,11 +121,11 @@ fn starts(analysis: &Analysis) -> Option<Found> {
     let cpu = habitual
         .iter()
         .map(|&index| &started[index])
-        .map(|one| cpu(analysis, one.image.pid, one.forked, one.ready))
+        .map(|one| cpu(analysis, one.image.pid, one.begun, one.ready))
         .sum();
-    let length = |index: usize| started[index].ready - started[index].forked;
+    let length = |index: usize| started[index].ready - started[index].begun;
     let usual = Nanos(median(most.iter().map(|&index| length(index)).collect()));
-    let life = |index: usize| started[index].image.end.0.saturating_sub(started[index].forked);
+    let life = |index: usize| started[index].image.end.0.saturating_sub(started[index].begun);
     let lives = Nanos(median(most.iter().map(|&index| life(index)).collect()));
     let cost = |index: usize| waited[index] as u64 + started[index].before_request();
     let asked = || habitual.iter().filter_map(|&index| started[index].asked.map(|row| (row, cost(index))));
@@ -133,7 +134,7 @@ fn starts(analysis: &Analysis) -> Option<Found> {
     let (part, whole) = (Nanos((wall + outside) / count), Nanos((analysis.exchange_wall() + outside) / count));
     let program = base_name(executable);
     let parent = images::Images::new(analysis.recording);
-    let by = parent.at(started[most[0]].image.parent, started[most[0]].forked);
+    let by = parent.at(started[most[0]].image.parent, started[most[0]].begun);
     let by = by.map_or("a process", |row| images::program(analysis.recording, row));
     Some(Found {
         title: format!(
@@ -181,10 +182,17 @@ fn started<'r>(analysis: &Analysis<'r>) -> Vec<Started<'r>> {
         if is_over && (asks.is_some() || is_within_a_request(&analysis.exchanges, forked, last.end.0)) {
             let calls = asking.get(&first.parent).map_or(&[][..], Vec::as_slice);
             let asked = asked(analysis, calls, forked, last.end.0);
-            started.push(Started { image: last, forked, ready: forked, asked, asks });
+            let begun = if forks_before(analysis, last) { last.start.0 } else { forked };
+            started.push(Started { image: last, begun, ready: begun, asked, asks });
         }
     }
     started
+}
+
+/// Whether a process started others before it became a program, as a shell's part of a pipeline does.
+fn forks_before(analysis: &Analysis, image: &Process) -> bool {
+    let mut calls = calls_of(analysis, image.pid).take_while(|call| call.start < image.start);
+    calls.any(|call| syscall::is_fork(call.number))
 }
 
 /// When the first request of each process began that asks, and how many it made.
@@ -245,21 +253,24 @@ fn loaded(analysis: &Analysis, pids: impl Iterator<Item = u32>) -> FxHashSet<u32
     counts.into_iter().filter(|&(_, count)| count as f64 >= least).map(|(path, _)| path).collect()
 }
 
+/// The calls of a process's first thread, in order.
+fn calls_of<'a>(analysis: &'a Analysis, pid: u32) -> impl Iterator<Item = &'a Call> + 'a {
+    analysis.threads.get(pid).map_or(0..0, |thread| thread.calls.clone()).map(|row| analysis.call(row))
+}
+
 /// What a process's first thread opened, and when it was open.
 fn opened<'a>(analysis: &'a Analysis, pid: u32) -> impl Iterator<Item = (u32, u64)> + 'a {
-    let calls = analysis.threads.get(pid).map_or(0..0, |thread| thread.calls.clone());
-    let opens = calls.map(|row| analysis.call(row)).filter(|call| syscall::is_open(call.number) && call.result >= 0);
+    let opens = calls_of(analysis, pid).filter(|call| syscall::is_open(call.number) && call.result >= 0);
     opens.filter(|call| call.path != 0).map(|call| (call.path, call_end(call)))
 }
 
 /// When a process had started.
 fn ready(analysis: &Analysis, started: &Started, loaded: &FxHashSet<u32>) -> u64 {
-    let calls = analysis.threads.get(started.image.pid).map_or(0..0, |thread| thread.calls.clone());
-    let of_image = calls.map(|row| analysis.call(row)).filter(|call| call.start >= started.image.start);
+    let of_image = calls_of(analysis, started.image.pid).filter(|call| call.start >= started.image.start);
     let mut acts = of_image.filter(|call| syscall::is_fork(call.number) || syscall::is_write(call.number));
     let acts = acts.next().map_or(u64::MAX, |call| call.start.0);
     let opened = opened(analysis, started.image.pid).filter(|(path, at)| loaded.contains(path) && *at <= acts);
-    let (mut ready, mut before) = (started.forked, 0);
+    let (mut ready, mut before) = (started.begun, 0);
     for (_, at) in opened {
         let next = cpu(analysis, started.image.pid, ready, at);
         if next > before.max(INITIALISES) {
@@ -281,7 +292,7 @@ fn waited(analysis: &Analysis, started: &[Started]) -> Vec<f64> {
     for stretch in waits::stretches(analysis) {
         if let Some(&index) = slots.get(&stretch.thread) {
             let one = &started[index];
-            let length = stretch.to.min(one.ready).saturating_sub(stretch.from.max(one.forked));
+            let length = stretch.to.min(one.ready).saturating_sub(stretch.from.max(one.begun));
             waited[index] += length as f64 * stretch.weight;
         }
     }

@@ -5,11 +5,14 @@ use case::{Nanos, Recording};
 
 const OPEN: u16 = 257;
 const VFORK: u16 = 58;
+const WAIT: u16 = 61;
 const PIPE: i32 = 9;
 
 /// What a server starts for each of twenty requests.
 #[derive(Clone, Copy)]
 struct Child {
+    /// For how long it waits for a process of its own before it becomes the program.
+    waits: u64,
     /// How long it takes until it has opened what all of them open, whether it does so bit by bit, and until it answers.
     loads: u64,
     at_once: bool,
@@ -18,7 +21,7 @@ struct Child {
     lives_on: bool,
 }
 
-const SCRIPT: Child = Child { loads: 30 * MS, at_once: false, works: MS, executes: true, lives_on: false };
+const SCRIPT: Child = Child { waits: 0, loads: 30 * MS, at_once: false, works: MS, executes: true, lives_on: false };
 
 fn requests(child: Child) -> Recording {
     let mut fixture = Fixture::new();
@@ -78,10 +81,16 @@ fn runs(fixture: &mut Fixture, pid: u32, forked: u64, child: Child) -> u64 {
         ..Process::default()
     };
     fixture.recording.processes.push(row(forked, "/usr/bin/server"));
+    fixture.recording.threads.push(Thread { tid: pid, pid, start: Nanos(forked), ..Thread::default() });
+    if child.waits > 0 {
+        fixture.now = forked + 20 * US;
+        fixture.does(pid, 10 * US, VFORK, |call| call.result = i64::from(pid + 1000));
+        fixture.waits(pid, child.waits, WAIT, |_| ());
+    }
+    let forked = forked + child.waits;
     if child.executes {
         fixture.recording.processes.push(row(forked + 100 * US, "/usr/bin/python3"));
     }
-    fixture.recording.threads.push(Thread { tid: pid, pid, start: Nanos(forked), ..Thread::default() });
     let steps = if child.at_once { 1 } else { 10 };
     for step in 1..steps {
         fixture.now = forked + child.loads * step / steps;
@@ -161,6 +170,18 @@ fn processes_that_make_request_after_request_are_clients() {
 fn work_that_takes_long_in_a_process_of_its_own_is_no_start() {
     let recording = requests(Child { loads: 300 * US, works: 30 * MS, ..SCRIPT });
     assert!(!names(&recording).contains(&"process-per-request".to_string()));
+}
+
+#[test]
+fn what_a_process_waits_for_before_it_becomes_the_program_is_no_start() {
+    let cost = |child: Child| {
+        let answer = answer(&requests(child));
+        let finding = answer.findings.into_iter().find(|one| one.name == "process-per-request");
+        finding.map_or(0, |finding| finding.cost.ns_per_exchange)
+    };
+    let loads = cost(SCRIPT);
+    let waits = cost(Child { waits: 30 * MS, ..SCRIPT });
+    assert!(loads > 25 * MS && waits.abs_diff(loads) < MS, "{loads}, {waits}");
 }
 
 #[test]
