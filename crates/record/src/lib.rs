@@ -28,6 +28,7 @@ mod listeners;
 mod listening;
 mod live_sockets;
 mod loaded;
+pub mod memory;
 mod meter;
 mod objects;
 mod own_cost;
