@@ -72,13 +72,8 @@ impl CallRows {
         if matches!(call.number, syscall::CHDIR | syscall::FCHDIR) && call.result >= 0 && call.path != 0 {
             self.folders.insert(call.pid, Arc::clone(&self.path_names[call.path as usize - 1]));
         }
-        if call.number == syscall::CLOSE {
-            if self.open_file(call.pid, call.fd) != 0 {
-                self.files_of(call.pid).remove(&call.fd);
-            }
-            if call.connection != 0 {
-                connections.closed(call.connection, call.pid, call.start);
-            }
+        if call.number == syscall::CLOSE && self.open_file(call.pid, call.fd) != 0 {
+            self.files_of(call.pid).remove(&call.fd);
         }
         if call.connection != 0 {
             self.converse(&mut call, event, head, connections);

@@ -23,35 +23,10 @@ const TCP_CLOSE: u32 = 7;
 pub struct Socket {
     /// The row that is to be written at the end.
     pub row: Connection,
-    /// What its bytes say; none once it is closed for good.
+    /// What its bytes say.
     pub conversation: Option<Box<Conversation>>,
-    descriptor_closed: bool,
-    connection_closed: bool,
-}
-
-/// What of a socket was closed.
-#[derive(Clone, Copy)]
-enum Closed {
-    Descriptor,
-    Connection,
-}
-
-impl Socket {
-    /// Its descriptor was closed, or its connection: the first is when it was closed, and where both are, nothing more can be said
-    /// of it; what arrived before a reset can still be read. The handshake that was under way until then.
-    fn close(&mut self, which: Closed, now: Nanos) -> Option<Handshake> {
-        if self.row.closed == Nanos(0) {
-            self.row.closed = now;
-        }
-        match which {
-            Closed::Descriptor => self.descriptor_closed = true,
-            Closed::Connection => self.connection_closed = true,
-        }
-        if !self.descriptor_closed || !self.connection_closed {
-            return None;
-        }
-        self.conversation.take().and_then(|mut conversation| conversation.close())
-    }
+    /// Whether the connection is over. What came before a reset can still be read.
+    is_over: bool,
 }
 
 /// What was there in a network namespace before its processes were watched.
@@ -134,7 +109,10 @@ impl Connections {
         if event.after == TCP_ESTABLISHED {
             row.established = now;
         } else if is_over {
-            self.handshakes.extend(socket.close(Closed::Connection, now));
+            socket.is_over = true;
+            if row.closed == Nanos(0) {
+                row.closed = now;
+            }
         }
         is_over
     }
@@ -142,15 +120,6 @@ impl Connections {
     /// A segment passed; its socket's round-trip time is news.
     pub fn passed(&mut self, event: &SegmentEvent) {
         keep_round_trip(&mut self.socket(event.socket, Nanos(event.time)).row, event.srtt_us);
-    }
-
-    /// `pid` closed a descriptor of the socket.
-    pub fn closed(&mut self, number: u32, pid: u32, now: Nanos) {
-        let socket = self.socket(number, now);
-        if socket.row.pid == pid && socket.row.role != role::LISTENER {
-            let handshake = socket.close(Closed::Descriptor, now);
-            self.handshakes.extend(handshake);
-        }
     }
 
     /// Rows of connections that are over, the two ends linked, where so many are kept that they take memory.

@@ -59,7 +59,7 @@ impl Kept {
             return Vec::new();
         }
         link_peers(&mut self.sockets.values_mut().map(|socket| &mut socket.row).collect::<Vec<_>>());
-        let is_over = |number: u32| self.get(number).is_some_and(|socket| socket.is_over(now));
+        let is_over = |number: u32| self.get(number).is_some_and(|socket| socket.is_settled(now));
         let both = |row: &&Connection| is_over(row.id) && (row.peer == 0 || is_over(row.peer));
         let over = self.sockets.values().map(|socket| &socket.row).filter(both).map(|row| row.id).collect::<Vec<_>>();
         let sockets = over.iter().filter_map(|number| self.sockets.remove(number)).map(|socket| *socket).collect();
@@ -76,8 +76,8 @@ impl Kept {
 
 impl Socket {
     /// Whether nothing more is to come of it. Who holds a descriptor can still read what came before a reset, but seldom that late.
-    fn is_over(&self, now: Nanos) -> bool {
-        self.connection_closed && self.row.closed + SETTLING <= now
+    fn is_settled(&self, now: Nanos) -> bool {
+        self.is_over && self.row.closed + SETTLING <= now
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
             (socket.row.local_address, socket.row.local_port) = (local.0.into(), local.1);
             (socket.row.remote_address, socket.row.remote_port) = (remote.0.into(), remote.1);
             socket.row.closed = closed;
-            socket.connection_closed = closed > Nanos(0);
+            socket.is_over = closed > Nanos(0);
         }
     }
 
@@ -109,7 +109,7 @@ mod tests {
         assert!(kept.take_over(now).is_empty(), "there are not many");
         connection(&mut kept, many, Nanos(0));
         // One end of it goes on, and so the other stays as well.
-        kept.socket(8, Nanos(1)).connection_closed = false;
+        kept.socket(8, Nanos(1)).is_over = false;
         let mut over =
             kept.take_over(now).into_iter().map(|socket| (socket.row.id, socket.row.peer)).collect::<Vec<_>>();
         over.sort_unstable();
