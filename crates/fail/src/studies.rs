@@ -27,20 +27,9 @@ impl From<StudyError> for Failure {
             StudyError::Load(error) => error.into(),
             StudyError::Feeds(error) => error.into(),
             StudyError::Sweep(error) => sweep(error),
-            StudyError::NoValues { from, examples } => {
-                let why = match examples.first() {
-                    Some(line) => format!("{from} holds none; its first line is: {line}"),
-                    None => format!("{from} is empty"),
-                };
-                let remedy = "whyslow steps --pattern '([0-9.]+) Mbits/sec' FILE, or --column NAME for a table";
-                Failure::new("there is no series of values", why, remedy)
-            }
+            StudyError::NoValues { from, examples } => no_values(&from, &examples),
             StudyError::NotDriven { command, why } => Failure::new("the command gives no series", why, command),
-            StudyError::NoSegments { file, problems, .. } => {
-                let why = if problems.is_empty() { "it holds no packets".to_string() } else { problems.join("; ") };
-                let remedy = format!("tcpdump -nr {} | head", quote_path(&file));
-                Failure::new("the capture has no TCP packets", why, remedy)
-            }
+            StudyError::NoSegments { file, problems, .. } => no_segments(&file, &problems),
             StudyError::Temporary(error) => Failure::output(&error),
             StudyError::OfSide { side, source } => Failure::from(*source).at(side.arm()),
             StudyError::Unlike { unlike, case } => unequal(&unlike, &case),
@@ -75,11 +64,7 @@ impl From<StudyError> for Failure {
                 let why = "no process you may inspect has a listening TCP socket there";
                 Failure::new(what, why, "ss -ltnp; whyslow attach PID")
             }
-            StudyError::SeveralListen { pids, .. } => {
-                let list = pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-                let first = pids.first().copied().unwrap_or_default();
-                Failure::new(what, format!("they are processes {list}"), format!("whyslow attach {first}"))
-            }
+            StudyError::SeveralListen { pids, .. } => several_listen(what, &pids),
             StudyError::Endless { recorded: length, case, .. } => endless(what, length, &case),
             StudyError::OverBudget { least, case, .. } => {
                 let why = format!("it takes at least four runs of each, {} in all; {}", typed(least), recorded(&case));
@@ -100,6 +85,29 @@ impl From<StudyError> for Failure {
             }
         }
     }
+}
+
+/// A series in which no values stand.
+fn no_values(from: &str, examples: &[String]) -> Failure {
+    let why = match examples.first() {
+        Some(line) => format!("{from} holds none; its first line is: {line}"),
+        None => format!("{from} is empty"),
+    };
+    let remedy = "whyslow steps --pattern '([0-9.]+) Mbits/sec' FILE, or --column NAME for a table";
+    Failure::new("there is no series of values", why, remedy)
+}
+
+/// A capture in which there is nothing of TCP.
+fn no_segments(file: &Path, problems: &[String]) -> Failure {
+    let why = if problems.is_empty() { "it holds no packets".to_string() } else { problems.join("; ") };
+    Failure::new("the capture has no TCP packets", why, format!("tcpdump -nr {} | head", quote_path(file)))
+}
+
+/// A port on which more than one process listens.
+fn several_listen(what: String, pids: &[u32]) -> Failure {
+    let list = pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let first = pids.first().copied().unwrap_or_default();
+    Failure::new(what, format!("they are processes {list}"), format!("whyslow attach {first}"))
 }
 
 /// A program that would have to end by itself to be measured, and has not.

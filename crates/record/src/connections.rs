@@ -45,7 +45,7 @@ pub struct Connections {
     latest: Nanos,
     /// Sockets that were not kept since last asked.
     pub left_out: u64,
-    /// Handshakes of sockets that are closed, which were under way until then.
+    /// Handshakes that were under way when their connections were handed on.
     handshakes: Vec<Handshake>,
     /// By network namespace.
     before: FxHashMap<u64, Before>,

@@ -43,9 +43,9 @@ detector! {
     /// before its request comes. If it must be a new one, make it load less.
     ///
     /// ## Not to be confused with
-    /// Work that takes long in a process of its own: only its start counts here. Workers that a server starts once, and clients that
-    /// ask again and again; a child
-    /// that is forked by a small process and does not become another program, which has nothing to load.
+    /// Work that takes long in a process of its own: only its start counts here. Workers that a server starts once, and clients
+    /// that ask again and again; a child that is forked by a small process and does not become another program, which has
+    /// nothing to load.
     "P52" "process-per-request",
     not_switched: "No process lives on for a request that the program gives to another one.",
     needs: &[Server]
