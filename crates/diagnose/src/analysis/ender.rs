@@ -117,6 +117,11 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         && connecting.is_none()
         && let Some(peer) = analysis.connections.all()[slot].peer
     {
+        if read_of(analysis, row).is_some_and(|read| read.finished && read.result == 0)
+            && let Some(window) = peer::closed(analysis, thread, peer, wait)
+        {
+            return emit(Part::Thread(window));
+        }
         let writing = is_writing(class);
         let other = if syscall::is_poll(call.number) { peer::other_answer(analysis, thread, peer, wait) } else { None };
         return peer::ended(analysis, other.unwrap_or(peer), writing, wait, emit);
@@ -326,14 +331,18 @@ fn by_end(analysis: &Analysis, thread: &ThreadRows, wait: &Wait, row: usize) -> 
 
 /// The read of a pipe that a call is, or that follows a poll.
 fn pipe_read<'r>(analysis: &Analysis<'r>, row: usize) -> Option<&'r Call> {
+    read_of(analysis, row).filter(|read| read.finished && (read.connection, read.path) == (0, 0))
+}
+
+/// The read that a call is, or that follows a poll.
+fn read_of<'r>(analysis: &Analysis<'r>, row: usize) -> Option<&'r Call> {
     let call = analysis.call(row);
     let read = if syscall::is_poll(call.number) {
         calls_after(analysis, row).find(|call| syscall::is_read(call.number))?
     } else {
         call
     };
-    let is_of_pipe = syscall::is_read(read.number) && read.finished && (read.connection, read.path) == (0, 0);
-    is_of_pipe.then_some(read)
+    syscall::is_read(read.number).then_some(read)
 }
 
 /// Whether a call of one class can end a wait of another.

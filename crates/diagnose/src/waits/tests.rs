@@ -208,6 +208,28 @@ fn a_poll_ends_by_the_answer_that_woke_and_not_by_the_first_that_is_read() {
 }
 
 #[test]
+fn a_connection_that_is_closed_is_followed_to_the_thread_that_closed_it() {
+    let mut fixture = with_a_holder();
+    requests(&mut fixture, |fixture| {
+        // Another client's thread thinks, and closes its connection, for whose next request a worker waits.
+        let start = fixture.now;
+        let other = fixture.recording.connections.len() as u32;
+        fixture.rows(other, CLIENT + 1, start);
+        fixture.process(CLIENT + 1, "other");
+        fixture.moves(CLIENT + 1, other, WRITE, 100);
+        fixture.waits(CLIENT + 1, 8 * MS, NANOSLEEP, |call| call.script_stack = 6);
+        let closed = fixture.now + 10 * US;
+        fixture.now = start + 20 * US;
+        fixture.waits(SERVER, closed + US - fixture.now, EPOLL_WAIT, |call| (call.script_stack, call.result) = (5, 1));
+        fixture.moves(SERVER, other + 1000, READ, 0);
+    });
+    let tree = tree(fixture);
+    let poll = tree.nodes().find(|node| node.place.first().is_some_and(|place| place.line == 12)).expect("a poll");
+    assert!(poll.ended.is_empty(), "{tree:#?}");
+    assert_eq!(poll.waits_for[0].place[0].line, 99, "{tree:#?}");
+}
+
+#[test]
 fn a_queue_for_a_lock_is_one_wait_for_all_that_was_done_with_it() {
     let mut fixture = with_a_holder();
     requests(&mut fixture, |fixture| {

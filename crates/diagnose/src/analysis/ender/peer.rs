@@ -33,6 +33,21 @@ pub(super) fn other_answer(analysis: &Analysis, thread: &ThreadRows, first: usiz
     (ours.pid == thread.pid).then_some(slot)
 }
 
+/// Whoever closed the other end of a connection while it was waited for: the thread of that program that woke this one, else the
+/// one that used the connection last. There is no row of a close.
+pub(super) fn closed(analysis: &Analysis, thread: &ThreadRows, peer: usize, wait: &Wait) -> Option<Window> {
+    let threads = analysis.threads.all();
+    let pid = analysis.connections.row(peer).pid;
+    let waker = waking(analysis, thread, wait).map(|(slot, _)| slot).filter(|&slot| threads[slot].pid == pid);
+    let last = || {
+        let rows = analysis.connections.transfer_numbers(peer);
+        let begun = rows.partition_point(|&row| call_end(analysis.call(row as usize)) <= wait.window.to);
+        analysis.threads.slot(analysis.call(rows[begun.checked_sub(1)?] as usize).tid)
+    };
+    let window = Window { thread: waker.or_else(last)?, ..wait.window };
+    (threads[window.thread].tid != thread.tid).then_some(window)
+}
+
 /// A wait that the other end of a connection ended: by writing what was read here, or by reading what was written here. What
 /// is left after its call was under way.
 pub(super) fn ended(analysis: &Analysis, peer: usize, writing: bool, wait: &Wait, emit: &mut dyn FnMut(Part)) {
