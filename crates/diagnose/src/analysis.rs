@@ -40,6 +40,8 @@ pub struct Analysis<'r> {
     pub(crate) connections: Connections<'r>,
     /// Stacks and modules.
     pub(crate) code: Code<'r>,
+    /// How many steps behind the clients' the exchanges are that count: 0 are the clients' own.
+    pub(crate) steps: usize,
     /// Exchanges that count.
     pub(crate) exchanges: Vec<Exchange>,
     /// What servers asked others within them.
@@ -80,10 +82,15 @@ pub struct PotentialSaving {
 impl<'r> Analysis<'r> {
     /// Indexes a recording, splits it into exchanges and breaks the time down.
     pub fn new(recording: &'r Recording) -> Analysis<'r> {
+        Analysis::behind(recording, 0)
+    }
+
+    /// The same of the requests so many steps behind the clients': what their servers ask other recorded ones.
+    pub(crate) fn behind(recording: &'r Recording, steps: usize) -> Analysis<'r> {
         let windows = Windows::new(recording);
         let on_connections = || {
             let connections = Connections::new(recording, &windows);
-            let exchanges = exchange::find(recording, &connections, &windows);
+            let exchanges = exchange::find(recording, &connections, &windows, steps);
             let taking_part = taking_part(recording, &connections, &exchanges.counted);
             (connections, exchanges, taking_part)
         };
@@ -95,6 +102,7 @@ impl<'r> Analysis<'r> {
             windows,
             connections,
             code: Code::new(recording),
+            steps,
             exchanges: counted,
             inner,
             cut,

@@ -3,6 +3,7 @@
 use crate::Options;
 use crate::analysis::Analysis;
 use crate::analysis::ledger;
+use crate::behind;
 use crate::blind::not_looked_for;
 use crate::detectors::{ALL, Detector, Found};
 use crate::heaviest::{heaviest, located_outside};
@@ -31,9 +32,8 @@ const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
     let manifest = &analysis.recording.manifest;
     let wanted: Vec<&'static Detector> = ALL.iter().filter(|one| one.on_the_wire || !analysis.is_capture()).collect();
-    let (found, answer) = both(|| each(&wanted, |one| (one.detect)(analysis)), || without_findings(analysis));
-    let found = wanted.into_iter().zip(found).filter_map(|(detector, found)| Some((detector, found?)));
-    let (findings, stalls) = findings(analysis, found, options);
+    let (found, answer) = both(|| all_found(analysis, &wanted), || without_findings(analysis));
+    let (findings, stalls) = findings(analysis, wanted.into_iter().zip(found), options);
     let subject = &manifest.subject;
     Answer {
         schema: SCHEMA,
@@ -52,6 +52,18 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
         missing: manifest.missing.clone(),
         ..answer
     }
+}
+
+/// What each detector found: in the clients' requests, and in those behind them that take most of their time.
+fn all_found(analysis: &Analysis, wanted: &[&'static Detector]) -> Vec<Vec<Found>> {
+    let mut found: Vec<Vec<Found>> =
+        each(wanted, |one| (one.detect)(analysis)).into_iter().map(|one| one.into_iter().collect()).collect();
+    for behind in behind::all(analysis) {
+        for (all, one) in found.iter_mut().zip(each(wanted, |one| behind.found(one))) {
+            all.extend(one);
+        }
+    }
+    found
 }
 
 /// What takes long and has nothing to do with what is found.
@@ -74,20 +86,22 @@ fn request(analysis: &Analysis) -> Option<RequestWaits> {
     Some(RequestWaits { number: index as u64 + 1, tree })
 }
 
-/// What counts of all that was found, and the stretches that it is about.
+/// What counts of all that was found, of each detector the first, and the stretches that it is about.
 fn findings(
     analysis: &Analysis,
-    all: impl Iterator<Item = (&'static Detector, Found)>,
+    all: impl Iterator<Item = (&'static Detector, Vec<Found>)>,
     options: Options,
 ) -> (Vec<Finding>, Vec<(u64, u64)>) {
     let is_dear = |cost: &Cost| dearness(analysis, cost).max(share_behind_held(analysis, cost)) >= WORTH_A_CHANGE;
     let worth = |cost: &Cost| options.all || is_dear(cost);
     let mut found: Vec<(&Detector, Found)> = Vec::new();
-    for (detector, one) in all {
-        if worth(&analysis.cost(&one.saving))
-            && !overlap::is_consequence(detector, &found)
-            && !overlap::is_explained(detector, &one, &found)
-        {
+    for (detector, ones) in all {
+        let counts = |one: &Found| {
+            worth(&analysis.cost(&one.saving))
+                && !overlap::is_consequence(detector, &found)
+                && !overlap::is_explained(detector, one, &found)
+        };
+        if let Some(one) = ones.into_iter().find(counts) {
             found.push((detector, one));
         }
     }

@@ -99,6 +99,8 @@ pub struct Detector {
     pub follows_from: &'static [&'static str],
     /// Whether packets on a wire are enough for it, without anything of processes.
     pub on_the_wire: bool,
+    /// Whether it looks by itself at what servers ask each other, as part of the requests that they answer.
+    pub looks_behind: bool,
     /// What a recording must show for it to be seen, or to be seen in full.
     pub needs: &'static [Needs],
     /// Why nothing outside can switch it off, in a sentence; empty where something can.
@@ -141,6 +143,7 @@ impl Detector {
             is_general: false,
             follows_from: &[],
             on_the_wire: false,
+            looks_behind: false,
             needs: &[],
             not_switched: "",
             held: None,

@@ -19,7 +19,7 @@ use case::Recording;
 use case::tables::{Call, TlsRecord, direction, role, transport};
 use cut::Cut;
 use set_up::SetUps;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 pub use set_up::SetUp;
@@ -76,8 +76,9 @@ pub struct Exchanges {
     pub cut: Vec<(u64, u64)>,
 }
 
-/// Finds the exchanges of a recording. None reaches into time without rows.
-pub fn find(recording: &Recording, connections: &Connections, windows: &Windows) -> Exchanges {
+/// Finds the exchanges of a recording, so many steps behind the clients: 0 are the clients' own, 1 what the servers that they
+/// ask have to ask other recorded servers in order to answer, and so on. None reaches into time without rows.
+pub fn find(recording: &Recording, connections: &Connections, windows: &Windows, steps: usize) -> Exchanges {
     let wanted = wanted_transport(connections);
     let mut set_ups = SetUps::new(recording);
     let mut order: Vec<usize> = (0..connections.all().len()).collect();
@@ -85,7 +86,9 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
     let (mut found, mut cut) = (Vec::new(), Vec::new());
     for slot in order {
         let row = connections.row(slot);
-        if row.transport == wanted && row.role != role::LISTENER && !is_seen_from_the_peer(connections, slot) {
+        // A proxy and the service behind it often share a Unix socket.
+        let is_wanted = row.transport == wanted || (steps > 0 && row.transport == transport::UNIX);
+        if is_wanted && row.role != role::LISTENER && !is_seen_from_the_peer(connections, slot) {
             on_connection((recording, windows), connections, slot, &mut set_ups, (&mut found, &mut cut));
         }
     }
@@ -110,10 +113,31 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows)
     };
     let has_outer = found.iter().any(|exchange| !is_server(exchange));
     if !has_outer || !found.iter().any(is_server) {
-        return Exchanges { counted: found, inner: Vec::new(), cut };
+        let counted = if steps == 0 { found } else { Vec::new() };
+        return Exchanges { counted, inner: Vec::new(), cut };
     }
-    let (inner, counted) = found.into_iter().partition(is_server);
+    let (mut inner, mut counted): (Vec<_>, Vec<_>) = found.into_iter().partition(is_server);
+    for _ in 0..steps {
+        (counted, inner) = behind(recording, connections, &counted, inner);
+    }
     Exchanges { counted, inner, cut }
+}
+
+/// Of what servers ask others that which the servers of some exchanges ask recorded ones, and the rest.
+fn behind(
+    recording: &Recording,
+    connections: &Connections,
+    asked: &[Exchange],
+    inner: Vec<Exchange>,
+) -> (Vec<Exchange>, Vec<Exchange>) {
+    let transfers = connections.transfers();
+    let served = asked.iter().filter_map(|exchange| transfers.get(exchange.served.start as usize..)?.first());
+    let servers: BTreeSet<u32> = served.map(|&row| recording.calls[row as usize].pid).collect();
+    inner.into_iter().partition(|exchange| {
+        exchange.end_seen == End::Client
+            && !exchange.served.is_empty()
+            && servers.contains(&connections.row(exchange.connection).pid)
+    })
 }
 
 /// TCP, or Unix sockets where nothing went over TCP.

@@ -6,6 +6,7 @@
 
 mod analysis;
 mod answer;
+mod behind;
 mod blame;
 mod blind;
 mod catalogue;

@@ -117,7 +117,7 @@ struct socket_event {
 	u32 pid;
 	u32 network_namespace;
 	u64 time;
-	u8 local_address[16];
+	u8 local_address[16]; /* this and the next: of a Unix socket the inodes of the two ends' descriptors */
 	u8 remote_address[16];
 	u16 local_port;
 	u16 remote_port;

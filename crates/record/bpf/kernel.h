@@ -127,6 +127,10 @@ struct socket {
 	struct sock *sk;
 	struct file *file;
 };
+struct unix_sock {
+	struct sock sk;
+	struct sock *peer;
+};
 struct tcp_sock {
 	u32 srtt_us;
 	u32 mss_cache;

@@ -17,6 +17,17 @@ static __always_inline void tell_state(struct socket_event *event, struct sock *
 	event->nodelay = BPF_CORE_READ_BITFIELD_PROBED(tcp, nonagle) & TCP_NAGLE_OFF;
 }
 
+/* The ends of a Unix socket have no addresses that tell them from others; the inodes of their descriptors do. */
+static __always_inline void tell_inodes(struct socket_event *event, struct sock *sk, u64 inode)
+{
+	struct unix_sock *local = (struct unix_sock *)sk;
+	u64 remote = 0;
+	if (bpf_core_field_exists(local->peer))
+		remote = BPF_CORE_READ(local, peer, sk_socket, file, f_inode, i_ino);
+	__builtin_memcpy(event->local_address, &inode, 8);
+	__builtin_memcpy(event->remote_address, &remote, 8);
+}
+
 static __always_inline void announce_socket(struct sock *sk, struct known_socket *known)
 {
 	struct socket_event *event = reserve(sizeof(*event), EVENT_SOCKET);
@@ -52,6 +63,8 @@ static __always_inline void announce_socket(struct sock *sk, struct known_socket
 	} else if (event->family == AF_INET6) {
 		bpf_probe_read_kernel(event->local_address, 16, &sk->__sk_common.skc_v6_rcv_saddr);
 		bpf_probe_read_kernel(event->remote_address, 16, &sk->__sk_common.skc_v6_daddr);
+	} else if (event->family == AF_UNIX) {
+		tell_inodes(event, sk, known->inode);
 	}
 	bpf_ringbuf_submit(event, wake_if_full());
 }

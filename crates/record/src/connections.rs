@@ -51,7 +51,12 @@ pub struct Connections {
     before: FxHashMap<u64, Before>,
     /// TCP connections that were open before they were watched.
     pub found_open: u64,
+    /// Unix sockets, by the inodes of their descriptors.
+    by_inode: FxHashMap<u64, u32>,
 }
+
+/// So many Unix sockets may wait for their other ends to be announced, which is a matter of microseconds.
+const MOST_WAITING: usize = 100_000;
 
 impl Connections {
     /// Processes of a network namespace, in which these TCP ports are listened on, are watched from now on though they
@@ -82,6 +87,25 @@ impl Connections {
         } else if event.role == role::UNKNOWN && row.role == role::UNKNOWN && row.transport == transport::TCP {
             self.found_open += u64::from(found_open(row, event, &self.before));
         }
+        if event.family == AF_UNIX {
+            self.link_unix(event);
+        }
+    }
+
+    /// Names each end of a Unix socket the other, once both were announced.
+    fn link_unix(&mut self, event: &SocketEvent) {
+        let inode = |address: &[u8; 16]| address.first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let (local, remote) = (inode(&event.local_address), inode(&event.remote_address));
+        if self.by_inode.len() >= MOST_WAITING {
+            self.by_inode.clear();
+        }
+        if local != 0 {
+            self.by_inode.insert(local, event.socket);
+        }
+        let Some(&other) = self.by_inode.get(&remote).filter(|&&other| other != event.socket) else { return };
+        let now = Nanos(event.time);
+        self.kept.socket(event.socket, now).row.peer = other;
+        self.kept.socket(other, now).row.peer = event.socket;
     }
 
     /// The socket of a number, made up where its announcement was lost.
@@ -288,6 +312,27 @@ mod tests {
     fn a_connection_seen_to_be_made_is_as_old_as_it_is() {
         let made = announced(role::CLIENT, 4000, 443);
         assert_eq!((made.role, made.opened), (role::CLIENT, Nanos(500)));
+    }
+
+    #[test]
+    fn ends_of_a_unix_socket_are_peers_by_their_inodes() {
+        let announced = |socket: u32, local: u64, remote: u64, role: u8| {
+            let inode = |number: u64| {
+                let mut address = [0; 16];
+                address[..8].copy_from_slice(&number.to_le_bytes());
+                address
+            };
+            let (local_address, remote_address) = (inode(local), inode(remote));
+            SocketEvent { socket, family: AF_UNIX, local_address, remote_address, ..announcement(role, 0, 0) }
+        };
+        let mut connections = Connections::default();
+        connections.announced(&announced(1, 71, 0, role::CLIENT));
+        // A name service, which nobody watches.
+        connections.announced(&announced(2, 72, 90, role::CLIENT));
+        connections.announced(&announced(3, 73, 71, role::SERVER));
+        let (rows, _) = connections.finish(Nanos(9));
+        assert_eq!(rows.iter().map(|row| (row.id, row.peer)).collect::<Vec<_>>(), [(1, 3), (2, 0), (3, 1)]);
+        assert!(rows.iter().all(|row| row.local_address.is_empty()));
     }
 
     #[test]

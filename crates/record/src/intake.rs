@@ -15,6 +15,10 @@ use case::{CaseError, CaseWriter, Counted, Nanos};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
+/// What a thread or process that is started takes of a recording beyond its events: rows with names, and sums, as large as so many
+/// calls.
+const OF_ONE_STARTED: u64 = 4;
+
 /// Turns events into rows, which wait here until they are written.
 pub struct Intake {
     /// Calls and what their bytes revealed.
@@ -29,6 +33,8 @@ pub struct Intake {
     pub switches: Vec<Switch>,
     /// Events taken.
     pub events: u64,
+    /// Processes and threads that were started.
+    started: u64,
     /// Requests on clients' connections.
     pub requests: u64,
     /// Events beyond the limit since last asked, by table.
@@ -55,6 +61,7 @@ impl Intake {
             places: Places::new(),
             switches: Vec::new(),
             events: 0,
+            started: 0,
             requests: 0,
             over_limit: BTreeMap::new(),
             limit_reached: None,
@@ -81,6 +88,7 @@ impl Intake {
             kind::SOCKET => with(bytes, |event: SocketEvent| self.connections.announced(&event)),
             kind::TCP => self.tcp(bytes),
             kind::FORK => with(bytes, |event: ForkEvent| {
+                self.started += 1;
                 if self.programs.forked(&event, &mut self.places) {
                     self.rows.forked(event.parent_pid, event.pid);
                 }
@@ -181,7 +189,7 @@ impl Intake {
 
     /// Whether one more row of a table that grows with the load is within the limit.
     fn has_room(&mut self, table: &'static str, time: u64) -> bool {
-        if self.events <= self.event_limit {
+        if self.events + OF_ONE_STARTED * self.started <= self.event_limit {
             return true;
         }
         self.limit_reached.get_or_insert(Nanos(time));

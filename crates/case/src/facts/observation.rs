@@ -8,6 +8,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Observation {
+    /// The requests that a finding is about are not the clients', but what a server asks another in order to answer them.
+    Behind {
+        /// The program that asks.
+        client: String,
+        /// The program that is asked.
+        server: String,
+        /// How many such requests there were.
+        requests: u64,
+    },
     /// Small reads, and how many of them got as many bytes as they asked for.
     FilledReads {
         /// All of them.

@@ -38,7 +38,7 @@ detector! {
     /// ## Not to be confused with
     /// connection-churn (connections are closed after each request: keep-alive is off, or a response is not read);
     /// connections for requests at the same time; context-per-request (what making the object itself costs).
-    "P17" "client-per-request",
+    "P17" "client-per-request", looks_behind: true,
     on_the_wire: true,
     not_switched: "Only the program can go back to a connection that it has forgotten.",
     needs: &[Tcp, Requests]

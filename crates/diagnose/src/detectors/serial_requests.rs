@@ -44,7 +44,7 @@ detector! {
     /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
     /// On loopback a round trip takes no time; what a server waits for within one request is counted there, too, and so
     /// are statements.
-    "P35" "serial-requests",
+    "P35" "serial-requests", looks_behind: true,
     kind: Kind::Observation,
     on_the_wire: true,
     follows_from: &[app_window_below_bdp::DETECTOR.page.id],

@@ -157,6 +157,10 @@ const SAME_SHAPE: u64 = 8;
 /// How many requests of one shape a connection had, one after another, that each waited for the disk, where those are
 /// nearly all.
 fn one_by_one(analysis: &Analysis, waits: &[Wait]) -> Option<usize> {
+    // What a server asks another comes one after another since its own clients' requests do.
+    if analysis.steps > 0 {
+        return None;
+    }
     let mut times: Vec<u64> =
         waits.iter().filter(|wait| wait.inside > 0).map(|wait| analysis.call(wait.row).start.0).collect();
     times.sort_unstable();

@@ -37,7 +37,7 @@ detector! {
     /// ## Not to be confused with
     /// serial-requests (many statements that are quick each); lock-convoy (a row that somebody else holds); a report that has to
     /// read everything; a table so small that reading it is the quickest way.
-    "P62" "table-scan",
+    "P62" "table-scan", looks_behind: true,
     not_switched: "An index can only be made by whoever owns the table.",
     needs: &[Server, Samples]
 }

@@ -1,6 +1,6 @@
 //! How a finding comes about, in sentences: what its detector says, and what it measured.
 
-use crate::text::{count, counted};
+use crate::text::{clean, count, counted};
 use case::facts::{Input, Observation, WhyFull, WhyNoGrowth};
 use case::{Bytes, Finding, Share};
 
@@ -11,6 +11,12 @@ pub(super) fn mechanism(finding: &Finding) -> Vec<String> {
 
 fn sentence(observation: &Observation) -> String {
     match *observation {
+        Observation::Behind { ref client, ref server, requests } => format!(
+            "The requests in question are those that {0} makes to {1}, {2} of them: of the two, {0} is the client here.",
+            clean(client),
+            clean(server),
+            count(requests)
+        ),
         Observation::FilledReads { reads, filled } => filled_reads(reads, filled),
         Observation::CertificatesPerContext { contexts, handshakes, files, bytes } => {
             let files = if files < 1.5 { "one file".to_string() } else { format!("{files:.0} files") };
