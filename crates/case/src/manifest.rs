@@ -136,6 +136,13 @@ pub struct Subject {
     pub signal: Option<i32>,
 }
 
+impl Subject {
+    /// Its exit status as shells count it: 128 and the signal's number where a signal ended it.
+    pub fn status(&self) -> Option<i32> {
+        self.exit.or(self.signal.map(|signal| 128 + signal))
+    }
+}
+
 /// The machine it ran on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {

@@ -34,14 +34,13 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
     let wanted: Vec<&'static Detector> = ALL.iter().filter(|one| one.on_the_wire || !analysis.is_capture()).collect();
     let (found, answer) = both(|| all_found(analysis, &wanted), || without_findings(analysis));
     let (findings, stalls) = findings(analysis, wanted.into_iter().zip(found), options);
-    let subject = &manifest.subject;
     Answer {
         schema: SCHEMA,
         command: manifest.command.clone(),
         case: case_path.to_string(),
         wall_ns: analysis.wall(),
         exchanges: analysis.exchanges.len() as u64,
-        subject_exit: subject.exit.or(subject.signal.map(|signal| 128 + signal)),
+        subject_exit: manifest.subject.status(),
         verdict: if findings.is_empty() { Verdict::None } else { Verdict::Suspected },
         summary: summary(analysis, &findings),
         tail: tail::find(analysis, &stalls),

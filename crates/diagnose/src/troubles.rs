@@ -29,14 +29,24 @@ const DROPS: [&str; 11] = [
     "softnet.dropped",
 ];
 
-/// All of it, failed calls first, the most frequent first.
+/// All of it: how the program ended, then failed calls, the most frequent first.
 pub fn find(analysis: &Analysis) -> Vec<Trouble> {
-    let mut found = failed(analysis);
+    let mut found = Vec::from_iter(ended_with(analysis));
+    found.extend(failed(analysis));
     found.extend(syn_again(analysis));
     found.extend(reset(analysis));
     found.extend(overflows(analysis));
     found.extend(run_delay::find(analysis));
     found
+}
+
+/// What shells count for a program that SIGINT, SIGKILL or SIGTERM has ended: somebody wanted it to end.
+const ENDED_BY_OTHERS: [i32; 3] = [130, 137, 143];
+
+/// A program that says that it has failed.
+fn ended_with(analysis: &Analysis) -> Option<Trouble> {
+    let status = analysis.recording.manifest.subject.status()?;
+    (status != 0 && !ENDED_BY_OTHERS.contains(&status)).then_some(Trouble::EndedWith { status })
 }
 
 /// Calls that failed, by their kind and their error.
@@ -133,6 +143,20 @@ mod tests {
         let wanted =
             Trouble::Failed { call: "connect".into(), error: "ECONNREFUSED".into(), count: 4, place: Vec::new() };
         assert_eq!(troubles, [wanted]);
+    }
+
+    #[test]
+    fn a_program_that_fails_is_told_and_one_that_somebody_ends_is_not() {
+        let ended = |exit: Option<i32>, signal: Option<i32>| {
+            let mut fixture = keep_alive(5, 100 * US);
+            let subject = &mut fixture.recording.manifest.subject;
+            (subject.exit, subject.signal) = (exit, signal);
+            answer(&fixture.end()).troubles
+        };
+        assert_eq!(ended(Some(3), None), [Trouble::EndedWith { status: 3 }]);
+        assert_eq!(ended(None, Some(11)), [Trouble::EndedWith { status: 139 }]);
+        assert_eq!(ended(Some(0), None), []);
+        assert_eq!(ended(None, Some(15)), []);
     }
 
     #[test]

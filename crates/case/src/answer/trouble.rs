@@ -8,6 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Trouble {
+    /// The program that was started said, as it ended, that it had failed.
+    EndedWith {
+        /// Its exit status; 128 and the signal's number where a signal ended it.
+        status: i32,
+    },
     /// A system call failed.
     Failed {
         /// The call: `connect`.

@@ -15,6 +15,9 @@ pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document
 /// `connect failed 14 times with ECONNREFUSED, client.py:12 in dial.`
 fn sentence(trouble: &Trouble) -> String {
     match trouble {
+        Trouble::EndedWith { status } => {
+            format!("The program ended with exit status {status}: it may not have done its work.")
+        }
         Trouble::Failed { call, error, count, place } => {
             let (call, error) = (clean(call), clean(error));
             format!("{call} failed {} with {error}{}.", counted(*count, "time"), in_sentence(place, None))
@@ -50,6 +53,8 @@ mod tests {
         let refused =
             Trouble::Failed { call: "connect".into(), error: "ECONNREFUSED".into(), count: 1_400, place: vec![place] };
         assert_eq!(sentence(&refused), "connect failed 1,400 times with ECONNREFUSED, client.py:12 in dial.");
+        let said = "The program ended with exit status 1: it may not have done its work.";
+        assert_eq!(sentence(&Trouble::EndedWith { status: 1 }), said);
         let syn = Trouble::SynAgain { remote: Some("10.0.0.2:80".into()), count: 1 };
         assert_eq!(sentence(&syn), "A SYN to 10.0.0.2:80 got no answer and was sent again: 1 time.");
         let kept = Trouble::RunDelay { count: 1_200, ns_per_exchange: 5_600_000, share: 0.64 };

@@ -26,10 +26,13 @@ struct Pause {
 
 pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let mut by_server: BTreeMap<String, Vec<Pause>> = BTreeMap::new();
+    let there_since = there_since(analysis);
     for (row, call) in analysis.recording.calls.iter().enumerate() {
         let Some(slot) = analysis.connections.slot(call.connection).filter(|_| call.connection != 0) else { continue };
         if let Some(failed) = failed_at(analysis, call, slot)
             && analysis.connections.all()[slot].end == Some(End::Client)
+            // Who waits for a server to start sends nothing again.
+            && there_since.get(address(analysis, slot)).is_none_or(|&since| since < failed)
             && let Some(sleep) = sleep_after(analysis, call.tid, failed)
             && asks_after(analysis, sleep)
         {
@@ -45,6 +48,23 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let whole = slept(&pauses);
     (pauses.len() >= REPEATED && whole as f64 >= SHARE_OF_RUN * analysis.wall() as f64)
         .then(|| found(analysis, &server, &pauses, whole))
+}
+
+/// Since when each address is known to accept connections: from the first that was established.
+fn there_since<'r>(analysis: &Analysis<'r>) -> BTreeMap<&'r str, u64> {
+    let mut since: BTreeMap<&str, u64> = BTreeMap::new();
+    for slot in 0..analysis.connections.all().len() {
+        let established = analysis.connections.row(slot).established.0;
+        if established > 0 && analysis.connections.all()[slot].end == Some(End::Client) {
+            let first = since.entry(address(analysis, slot)).or_insert(established);
+            *first = established.min(*first);
+        }
+    }
+    since
+}
+
+fn address<'r>(analysis: &Analysis<'r>, slot: usize) -> &'r str {
+    &analysis.connections.row(slot).remote_address
 }
 
 /// When a call on a connection had failed; of a connect that nobody waited for in the call, when the connection was given up.
@@ -199,6 +219,32 @@ mod tests {
             finding.mechanism[0].starts_with("10 times 10.0.0.9:80 accepted no connection; each time"),
             "{finding:#?}"
         );
+    }
+
+    #[test]
+    fn a_client_that_waits_for_its_server_to_start_is_left_alone() {
+        let refused_at_first = |established_before: bool| {
+            let mut fixture = Fixture::new();
+            let mut idle = fixture.now;
+            if established_before {
+                fixture.connect(1, CLIENT);
+                request(&mut fixture, CLIENT, 1, 300 * US, &mut idle);
+                fixture.close(1);
+            }
+            for id in 101..=110 {
+                fixture.rows(id, CLIENT, fixture.now);
+                fixture.recording.connections.pop();
+                let row = fixture.recording.connections.last_mut().expect("it is there");
+                (row.established, row.closed, row.peer) = (Nanos(0), Nanos(fixture.now + US), 0);
+                fixture.does(CLIENT, US, CONNECT, |call| (call.connection, call.result) = (id, -111));
+                fixture.waits(CLIENT, 50 * MS, NANOSLEEP, |_| ());
+            }
+            fixture.connect(2, CLIENT);
+            request(&mut fixture, CLIENT, 2, 300 * US, &mut idle);
+            fixture.end()
+        };
+        assert!(!is_found(&refused_at_first(false)));
+        assert!(is_found(&refused_at_first(true)));
     }
 
     #[test]
