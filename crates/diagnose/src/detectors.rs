@@ -99,7 +99,7 @@ pub struct Detector {
     pub follows_from: &'static [&'static str],
     /// Whether packets on a wire are enough for it, without anything of processes.
     pub on_the_wire: bool,
-    /// Whether it looks by itself at what servers ask each other, as part of the requests that they answer.
+    /// Whether it looks by itself at all that servers ask each other.
     pub looks_behind: bool,
     /// What a recording must show for it to be seen, or to be seen in full.
     pub needs: &'static [Needs],

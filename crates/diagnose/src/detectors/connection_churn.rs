@@ -37,7 +37,7 @@ detector! {
     /// client-per-request (connections are left open, and not used again); body-not-drained (they are closed in the
     /// middle of an answer); no-resumption (the connections may be necessary; a full handshake for each is not); a
     /// program that talks to many hosts once each.
-    "P07" "connection-churn", looks_behind: true,
+    "P07" "connection-churn",
     // Connections that a lost pool keeps open are opened anew for that reason, as are those that unread bytes made unfit.
     on_the_wire: true,
     follows_from: &[client_per_request::DETECTOR.page.id, body_not_drained::DETECTOR.page.id],

@@ -40,7 +40,7 @@ detector! {
     /// ## Not to be confused with
     /// connection-churn (fewer connections would be better still); context-per-request (sessions die with their
     /// context, and that is then the cause); the first handshake of each process.
-    "P08" "no-resumption", looks_behind: true,
+    "P08" "no-resumption",
     // Sessions die with the context that is made anew for each request.
     on_the_wire: true,
     follows_from: &[ca_bundle_per_context::DETECTOR.page.id, context_per_request::DETECTOR.page.id],

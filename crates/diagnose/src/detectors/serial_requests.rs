@@ -44,7 +44,7 @@ detector! {
     /// A slow peer (waits of many round trips); nagle-delayed-ack and name-lookup (waits of the program's own making).
     /// On loopback a round trip takes no time; what a server waits for within one request is counted there, too, and so
     /// are statements.
-    "P35" "serial-requests", looks_behind: true,
+    "P35" "serial-requests",
     kind: Kind::Observation,
     on_the_wire: true,
     follows_from: &[app_window_below_bdp::DETECTOR.page.id],
@@ -71,6 +71,10 @@ struct Series<'e> {
 fn detect(analysis: &Analysis) -> Option<Found> {
     // Which questions a server asks for which request, a capture does not show.
     let within = if analysis.is_capture() { None } else { in_hand::find(analysis) };
+    // What servers ask one after another, they ask since their clients do.
+    if analysis.steps > 0 {
+        return within;
+    }
     let found = [distant(analysis), within, statements::find(analysis), detours::find(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall)
 }

@@ -32,7 +32,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         if let Some(failed) = failed_at(analysis, call, slot)
             && analysis.connections.all()[slot].end == Some(End::Client)
             // Who waits for a server to start sends nothing again.
-            && there_since.get(address(analysis, slot)).is_none_or(|&since| since < failed)
+            && there_since.get(&whom(analysis, slot)).is_none_or(|&since| since < failed)
             && let Some(sleep) = sleep_after(analysis, call.tid, failed)
             && asks_after(analysis, sleep)
         {
@@ -50,21 +50,23 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         .then(|| found(analysis, &server, &pauses, whole))
 }
 
-/// Since when each address is known to accept connections: from the first that was established.
-fn there_since<'r>(analysis: &Analysis<'r>) -> BTreeMap<&'r str, u64> {
-    let mut since: BTreeMap<&str, u64> = BTreeMap::new();
+/// Since when each process knows that an address accepts connections: from its first that was established.
+fn there_since<'r>(analysis: &Analysis<'r>) -> BTreeMap<(u32, &'r str), u64> {
+    let mut since: BTreeMap<(u32, &str), u64> = BTreeMap::new();
     for slot in 0..analysis.connections.all().len() {
         let established = analysis.connections.row(slot).established.0;
         if established > 0 && analysis.connections.all()[slot].end == Some(End::Client) {
-            let first = since.entry(address(analysis, slot)).or_insert(established);
+            let first = since.entry(whom(analysis, slot)).or_insert(established);
             *first = established.min(*first);
         }
     }
     since
 }
 
-fn address<'r>(analysis: &Analysis<'r>, slot: usize) -> &'r str {
-    &analysis.connections.row(slot).remote_address
+/// The process of a connection, and the address that it asks.
+fn whom<'r>(analysis: &Analysis<'r>, slot: usize) -> (u32, &'r str) {
+    let row = analysis.connections.row(slot);
+    (row.pid, &row.remote_address)
 }
 
 /// When a call on a connection had failed; of a connect that nobody waited for in the call, when the connection was given up.
