@@ -27,8 +27,8 @@ detector! {
     /// the sleep is over: half of its length on average, for each thing that it waits for.
     ///
     /// ## Evidence
-    /// Sleeps at one place in the code that follow one another with nothing sent or received in between, most of them or, while
-    /// there is nothing to do, five or more; and requests whose
+    /// Sleeps at one place in the code that follow one another with nothing sent or received in between, most of them, or five or more
+    /// while there is nothing to do, or now one and now several, as it takes until something is there; and requests whose
     /// waits, followed from whoever waits to whoever ended the wait, lead to these sleeps. Or requests that are the same as the one
     /// before, each after a sleep, while whatever else the client asks follows at once. Or sleeps between a read, an accept or a
     /// poll that does not wait and finds nothing, and the same one that finds something; charged from when that had come.
@@ -51,10 +51,15 @@ detector! {
 
 /// Fewer sleeps in a row are a pause, no polling.
 const IN_A_ROW: usize = 3;
-/// Of the sleeps at a place so many must follow one another: work that sleeps now and then does not poll.
+/// Of the sleeps at a place so many must follow one another, or of their series so many have several: work that sleeps now and then
+/// does not poll.
 const MOSTLY: f64 = 0.5;
 /// Or so many in a row: who has nothing to do and sleeps again and again looks for something between, however busy it is later.
 const IDLE_IN_A_ROW: usize = 5;
+/// Or so many series of sleeps, of which none of a length is more than this part: a pause that is meant has its length, however many
+/// sleeps it takes.
+const SERIES: usize = 10;
+const SAME_LENGTH: f64 = 0.8;
 /// Where fewer than one in so many exchanges waits for a sleep, that is an accident: a thread that tidies up now and then holds
 /// a lock, or the program had just started.
 const RARE: u64 = 200;
@@ -71,10 +76,38 @@ struct Polling {
     place: Place,
     /// Its sleeps: rows of the table of calls.
     sleeps: Vec<usize>,
-    /// How many of them follow another one.
-    repeated: usize,
+    /// How many there were in each series of them that follow one another.
+    series: Vec<usize>,
+}
+
+impl Polling {
+    /// How many sleeps follow another one.
+    fn repeated(&self) -> usize {
+        self.sleeps.len() - self.series.len()
+    }
+
     /// The most in a row.
-    in_a_row: usize,
+    fn in_a_row(&self) -> usize {
+        self.series.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Whether there is now one sleep, and now there are several.
+    fn varies(&self) -> bool {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for &length in &self.series {
+            *counts.entry(length).or_default() += 1;
+        }
+        let most = counts.values().copied().max().unwrap_or_default();
+        self.series.len() >= SERIES && most as f64 <= SAME_LENGTH * self.series.len() as f64
+    }
+
+    /// Whether somebody looks for something between these sleeps.
+    fn is_polling(&self) -> bool {
+        let several = self.series.iter().filter(|&&length| length > 1).count();
+        let mostly = self.repeated() as f64 >= MOSTLY * self.sleeps.len().saturating_sub(1) as f64
+            || several as f64 >= MOSTLY * self.series.len() as f64;
+        self.repeated() + 1 >= IN_A_ROW && (mostly || self.in_a_row() >= IDLE_IN_A_ROW || self.varies())
+    }
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
@@ -117,9 +150,9 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
         mechanism: vec![format!(
             "A thread of {program} sleeps for {usual}, looks, and sleeps again: {} of its {} sleeps here follow another one, up \
              to {} in a row, with nothing sent or received in between.",
-            polling.repeated,
+            polling.repeated(),
             polling.sleeps.len(),
-            polling.in_a_row
+            polling.in_a_row()
         )],
         saving: PotentialSaving {
             wall: waited.saturating_mul(count),
@@ -141,7 +174,6 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
     let handed_out = HandedOut::new(analysis);
     for thread in analysis.threads.all() {
         let mut last: Option<(usize, Place)> = None;
-        let mut in_a_row = 0;
         for row in thread.calls.clone() {
             let call = analysis.call(row);
             if moves_bytes(call) {
@@ -159,23 +191,21 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
             }
             let follows = last.take().is_some_and(|(before, at)| {
                 let before = analysis.call(before);
-                at == place && is_look(before, call) && !handed_out.between(before, call)
+                at == place && on_one_path(before, call) && is_look(before, call) && !handed_out.between(before, call)
             });
             let known = places.iter().position(|one| one.place == place).unwrap_or_else(|| {
-                places.push(Polling { place: place.clone(), sleeps: Vec::new(), repeated: 0, in_a_row: 0 });
+                places.push(Polling { place: place.clone(), sleeps: Vec::new(), series: Vec::new() });
                 places.len() - 1
             });
             places[known].sleeps.push(row);
-            places[known].repeated += usize::from(follows);
-            in_a_row = if follows { in_a_row + 1 } else { 1 };
-            places[known].in_a_row = places[known].in_a_row.max(in_a_row);
+            match places[known].series.last_mut().filter(|_| follows) {
+                Some(length) => *length += 1,
+                None => places[known].series.push(1),
+            }
             last = Some((row, place));
         }
     }
-    places.retain(|one| {
-        let mostly = one.repeated as f64 >= MOSTLY * one.sleeps.len().saturating_sub(1) as f64;
-        one.repeated + 1 >= IN_A_ROW && (mostly || one.in_a_row >= IDLE_IN_A_ROW)
-    });
+    places.retain(Polling::is_polling);
     places
 }
 
@@ -183,6 +213,11 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
 fn moves_bytes(call: &Call) -> bool {
     let is_transfer = syscall::is_read(call.number) || syscall::is_write(call.number);
     (is_transfer || syscall::is_accept(call.number)) && call.connection != 0 && call.result > 0
+}
+
+/// Whether a script came to two sleeps the same way, as a loop does: work of several steps, each with a pause, takes several.
+fn on_one_path(before: &Call, call: &Call) -> bool {
+    before.script_stack == call.script_stack || before.script_stack == 0 || call.script_stack == 0
 }
 
 /// Whether a thread only looked between two sleeps for the same thing.

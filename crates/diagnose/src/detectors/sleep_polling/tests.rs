@@ -86,6 +86,27 @@ fn a_worker_that_sleeps_in_a_wait_for_no_descriptors_is_found_and_one_that_waits
 }
 
 #[test]
+fn a_request_that_sleeps_now_once_and_now_twice_polls_and_one_that_mostly_sleeps_once_pauses() {
+    let found = |sleeps: fn(u64) -> u64| {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        fixture.script(5, &["server.py:12:answer"]);
+        for number in 0..20 {
+            fixture.served(|fixture| {
+                for _ in 0..sleeps(number) {
+                    fixture.waits(SERVER, 3 * MS, NANOSLEEP, |call| call.script_stack = 5);
+                    fixture.now += 10 * US;
+                }
+            });
+        }
+        names(&fixture.end()).contains(&"sleep-polling".to_string())
+    };
+    assert!(found(|number| 1 + number % 2));
+    assert!(!found(|number| 1 + u64::from(number % 10 == 0)));
+    assert!(!found(|_| 1));
+}
+
+#[test]
 fn a_worker_that_finds_something_after_each_sleep_polls_if_it_sleeps_again_and_again_while_idle() {
     let found = |idle: usize| {
         let takes = |fixture: &mut Fixture| {
