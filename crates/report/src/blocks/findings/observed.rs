@@ -12,10 +12,10 @@ pub(super) fn mechanism(finding: &Finding) -> Vec<String> {
 fn sentence(observation: &Observation) -> String {
     match *observation {
         Observation::Behind { ref client, ref server, requests } => format!(
-            "The requests in question are those that {0} makes to {1}, {2} of them: of the two, {0} is the client here.",
+            "These are the {2} that {0} makes to {1}: here {0} is the client, and {1} the server.",
             clean(client),
             clean(server),
-            count(requests)
+            counted(requests, "request")
         ),
         Observation::FilledReads { reads, filled } => filled_reads(reads, filled),
         Observation::CertificatesPerContext { contexts, handshakes, files, bytes } => {
@@ -107,6 +107,15 @@ mod tests {
     fn said(observation: Observation) -> String {
         let finding = Finding { mechanism: vec!["First.".into()], observed: vec![observation], ..Finding::default() };
         mechanism(&finding).join(" ")
+    }
+
+    #[test]
+    fn whose_requests_these_are_is_told_where_they_are_not_the_clients() {
+        let between = |requests| Observation::Behind { client: "nginx".into(), server: "uwsgi".into(), requests };
+        assert_eq!(
+            said(between(1_200)),
+            "First. These are the 1,200 requests that nginx makes to uwsgi: here nginx is the client, and uwsgi the server."
+        );
     }
 
     #[test]
