@@ -5,11 +5,12 @@ use super::kinds::Kinds;
 use super::{Above, Follower};
 use crate::analysis::Analysis;
 use crate::analysis::ender::{Window, is_for_answer};
+use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::search::before;
 use crate::syscall;
 use crate::threads::call_end;
-use case::tables::{Call, direction};
+use case::tables::{Call, direction, transport};
 use case::{Activity, Queue, RequestKind, ServedKind, WaitNode};
 use std::collections::BTreeMap;
 
@@ -197,7 +198,14 @@ pub(crate) fn unread<'a>(analysis: &Analysis<'a>, exchange: &Exchange) -> Option
     let first = before(segments, |segment| segment.time.0, exchange.start);
     let mut arrivals = segments[first..].iter().filter(|one| one.direction == direction::IN && one.payload > 0);
     let at_once = connections.arrived_at_once(slot).filter(|&time| time >= exchange.start);
-    let arrived = at_once.or_else(|| arrivals.next().map(|segment| segment.time.0));
+    let mut by_segment = || at_once.or_else(|| arrivals.next().map(|segment| segment.time.0));
+    // What is written to a Unix socket is at its other end.
+    let by_write = || {
+        let row = analysis.transfers(exchange).first().filter(|_| exchange.end_seen == End::Client);
+        row.map(|&row| call_end(analysis.call(row as usize)))
+    };
+    let is_unix = connections.row(slot).transport == transport::UNIX;
+    let arrived = if is_unix { by_write() } else { by_segment() };
     let arrived = arrived.filter(|&time| time < exchange.end)?;
     let transfers = connections.transfer_numbers(slot);
     let next = before(transfers, |&row| call_end(analysis.call(row as usize)), arrived);
@@ -219,7 +227,7 @@ mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::answer;
     use case::RequestKind;
-    use case::tables::Command;
+    use case::tables::{Command, transport};
 
     const SELECT: u16 = 23;
 
@@ -272,6 +280,16 @@ mod tests {
         assert_eq!(holder.kind, queue.kinds[0].kind);
         assert!(holder.usual_ns > 7 * MS && holder.share > 0.9 && holder.waited_ns == 0, "{queue:#?}");
         assert!(queue.kinds[1].waited_ns > 7 * MS && queue.kinds[1].held_ns == 0, "{queue:#?}");
+    }
+
+    #[test]
+    fn over_a_unix_socket_a_request_has_arrived_when_it_is_written() {
+        let mut recording = rounds().end();
+        recording.segments.clear();
+        recording.connections.iter_mut().for_each(|row| row.transport = transport::UNIX);
+        let queue = answer(&recording).queue.expect("requests were served");
+        assert_eq!((queue.threads, queue.most, queue.waited), (1, 1, 10), "{queue:#?}");
+        assert!((0.45..0.55).contains(&queue.share()), "{queue:#?}");
     }
 
     #[test]
