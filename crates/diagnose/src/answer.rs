@@ -3,7 +3,7 @@
 use crate::Options;
 use crate::analysis::Analysis;
 use crate::analysis::ledger;
-use crate::behind;
+use crate::behind::{self, Behind};
 use crate::blind::not_looked_for;
 use crate::detectors::{ALL, Detector, Found};
 use crate::heaviest::{heaviest, located_outside};
@@ -32,7 +32,8 @@ const WORTH_OF_A_PROCESSOR: f64 = 0.01;
 pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
     let manifest = &analysis.recording.manifest;
     let wanted: Vec<&'static Detector> = ALL.iter().filter(|one| one.on_the_wire || !analysis.is_capture()).collect();
-    let (found, answer) = both(|| all_found(analysis, &wanted), || without_findings(analysis));
+    let behind = behind::all(analysis);
+    let (found, answer) = both(|| all_found(analysis, &behind, &wanted), || without_findings(analysis, &behind));
     let (findings, stalls) = findings(analysis, wanted.into_iter().zip(found), options);
     Answer {
         schema: SCHEMA,
@@ -54,10 +55,10 @@ pub fn draw(analysis: &Analysis, case_path: &str, options: Options) -> Answer {
 }
 
 /// What each detector found: in the clients' requests, and in those behind them that take most of their time.
-fn all_found(analysis: &Analysis, wanted: &[&'static Detector]) -> Vec<Vec<Found>> {
+fn all_found(analysis: &Analysis, behind: &[Behind], wanted: &[&'static Detector]) -> Vec<Vec<Found>> {
     let mut found: Vec<Vec<Found>> =
         each(wanted, |one| (one.detect)(analysis)).into_iter().map(|one| one.into_iter().collect()).collect();
-    for behind in behind::all(analysis) {
+    for behind in behind {
         for (all, one) in found.iter_mut().zip(each(wanted, |one| behind.found(one))) {
             all.extend(one);
         }
@@ -66,10 +67,12 @@ fn all_found(analysis: &Analysis, wanted: &[&'static Detector]) -> Vec<Vec<Found
 }
 
 /// What takes long and has nothing to do with what is found.
-fn without_findings(analysis: &Analysis) -> Answer {
+fn without_findings(analysis: &Analysis, behind: &[Behind]) -> Answer {
+    let queues = waits::queue(analysis).into_iter().chain(behind.iter().filter_map(|behind| behind.queue(analysis)));
     Answer {
         request: request(analysis),
-        queue: waits::queue(analysis),
+        // Of equals the last is taken, and the clients' own is to be that.
+        queue: queues.collect::<Vec<_>>().into_iter().rev().max_by(|one, other| one.share().total_cmp(&other.share())),
         troubles: troubles::find(analysis),
         waits: waits::tree(analysis),
         heaviest: heaviest(analysis),

@@ -5,7 +5,9 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Detector, Found};
 use crate::exchange::{self, Exchange};
 use crate::images::{self, Images};
+use crate::waits;
 use case::facts::Observation;
+use case::{Queue, ServedKind};
 use std::collections::BTreeMap;
 
 /// A part of the clients' time that is worth another look.
@@ -16,10 +18,15 @@ const MOST_STEPS: usize = 4;
 /// Requests behind the clients', and what they are to these.
 pub struct Behind<'r> {
     analysis: Analysis<'r>,
-    /// Who asks whom.
-    between: Observation,
+    between: Between,
     /// The part of their time that their clients wait for: less than all where several are under way for one.
     waited: f64,
+}
+
+/// Who asks whom.
+struct Between {
+    client: String,
+    server: String,
 }
 
 /// The requests one step behind the clients', two steps, and so on, as long as they take most of the clients' time.
@@ -53,13 +60,30 @@ impl Behind<'_> {
         let wall = (found.saving.wall as f64 * self.waited) as u64;
         // Nobody waits for what passes between two of them.
         found.saving = PotentialSaving { wall, outside: 0, ..found.saving };
-        found.observed.push(self.between.clone());
+        let Between { client, server } = &self.between;
+        let requests = self.analysis.exchanges.len() as u64;
+        found.observed.push(Observation::Behind { client: client.clone(), server: server.clone(), requests });
         Some(found)
+    }
+
+    /// The line that they wait in, as it adds to the clients' requests.
+    pub fn queue(&self, clients: &Analysis) -> Option<Queue> {
+        let queue = waits::queue(&self.analysis)?;
+        let (all, asked) = (self.analysis.exchanges.len() as f64, clients.exchanges.len().max(1) as f64);
+        let for_clients = |ns: u64| (ns as f64 * self.waited * all / asked) as u64;
+        let kinds = queue.kinds.into_iter().map(|kind| ServedKind { held_ns: for_clients(kind.held_ns), ..kind });
+        Some(Queue {
+            ns: for_clients(queue.ns),
+            of_ns: clients.exchange_wall() / asked as u64,
+            behind: self.between.server.clone(),
+            kinds: kinds.collect(),
+            ..queue
+        })
     }
 }
 
 /// The two programs between which most of some exchanges were; none where there are none.
-fn between(analysis: &Analysis, exchanges: &[Exchange]) -> Option<Observation> {
+fn between(analysis: &Analysis, exchanges: &[Exchange]) -> Option<Between> {
     let pid = |slot: usize| analysis.connections.row(slot).pid;
     let mut counts: BTreeMap<(u32, u32), (usize, u64)> = BTreeMap::new();
     for exchange in exchanges {
@@ -70,8 +94,7 @@ fn between(analysis: &Analysis, exchanges: &[Exchange]) -> Option<Observation> {
     let (&(client, server), &(_, at)) = counts.iter().max_by_key(|(_, (count, _))| *count)?;
     let images = Images::new(analysis.recording);
     let program = |pid: u32| images.at(pid, at).map(|process| images::program(analysis.recording, process).to_string());
-    let (client, server) = (program(client)?, program(server)?);
-    Some(Observation::Behind { client, server, requests: exchanges.len() as u64 })
+    Some(Between { client: program(client)?, server: program(server)? })
 }
 
 #[cfg(test)]

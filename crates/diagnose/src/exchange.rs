@@ -19,7 +19,7 @@ use case::Recording;
 use case::tables::{Call, TlsRecord, direction, role, transport};
 use cut::Cut;
 use set_up::SetUps;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub use set_up::SetUp;
@@ -123,20 +123,27 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows,
     Exchanges { counted, inner, cut }
 }
 
-/// Of what servers ask others that which the servers of some exchanges ask recorded ones, and the rest.
+/// Of what servers ask others that which the servers of some exchanges ask recorded ones while they have one of these in hand, and
+/// the rest.
 fn behind(
     recording: &Recording,
     connections: &Connections,
     asked: &[Exchange],
     inner: Vec<Exchange>,
 ) -> (Vec<Exchange>, Vec<Exchange>) {
-    let transfers = connections.transfers();
-    let served = asked.iter().filter_map(|exchange| transfers.get(exchange.served.start as usize..)?.first());
-    let servers: BTreeSet<u32> = served.map(|&row| recording.calls[row as usize].pid).collect();
+    let mut in_hand: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+    for exchange in asked.iter().filter(|exchange| !exchange.served.is_empty()) {
+        if let Some(&row) = connections.transfers().get(exchange.served.start as usize) {
+            let server = recording.calls[row as usize].pid;
+            in_hand.entry(server).or_default().push((exchange.start, exchange.end));
+        }
+    }
+    let in_hand: BTreeMap<u32, Vec<(u64, u64)>> =
+        in_hand.into_iter().map(|(pid, held)| (pid, spans::merge(held))).collect();
     inner.into_iter().partition(|exchange| {
-        exchange.end_seen == End::Client
-            && !exchange.served.is_empty()
-            && servers.contains(&connections.row(exchange.connection).pid)
+        let held = in_hand.get(&connections.row(exchange.connection).pid).map_or(&[][..], Vec::as_slice);
+        let is_for_one = spans::length(spans::within(held, exchange.start, exchange.end)) == exchange.length();
+        exchange.end_seen == End::Client && !exchange.served.is_empty() && is_for_one
     })
 }
 

@@ -12,6 +12,9 @@ pub struct Queue {
     pub ns: u64,
     /// The length of the mean exchange, in nanoseconds.
     pub of_ns: u64,
+    /// The program that they wait for, where the clients' own requests do not: what their server asks it; empty otherwise.
+    #[serde(default)]
+    pub behind: String,
     /// How many threads answered requests.
     pub threads: u64,
     /// The most requests that waited in line at one time.

@@ -80,6 +80,7 @@ pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
     Some(Queue {
         ns: total(sums.values().map(|sums| sums.held)) / count,
         of_ns: analysis.exchange_wall() / count,
+        behind: String::new(),
         threads: served.len() as u64,
         most: most_at_a_time(lines.iter().copied()) as u64,
         waited: lines.len() as u64,

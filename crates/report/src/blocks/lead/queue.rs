@@ -14,9 +14,13 @@ const MATTERS: f64 = 0.05;
 /// `72 % of each 88.5 ms request is waiting in line for the server's only thread that answers requests, behind GET /render.`
 pub(super) fn sentence(queue: &Queue) -> Option<String> {
     let holder = queue.holder()?;
+    let whose = match clean(&queue.behind) {
+        server if server.is_empty() => "the server's".to_string(),
+        behind => format!("{behind}'s"),
+    };
     let threads = match queue.threads {
-        1 => "the server's only thread that answers requests".to_string(),
-        several => format!("one of the server's {several} threads that answer requests"),
+        1 => format!("{whose} only thread that answers requests"),
+        several => format!("one of {whose} {several} threads that answer requests"),
     };
     let share = Share(queue.share());
     let place = in_sentence(&holder.place, holder.place_share);
@@ -102,7 +106,7 @@ mod tests {
     }
 
     fn line(kinds: Vec<ServedKind>) -> Queue {
-        Queue { ns: 60_000_000, of_ns: 80_000_000, threads: 1, most: 3, waited: 80, kinds }
+        Queue { ns: 60_000_000, of_ns: 80_000_000, behind: String::new(), threads: 1, most: 3, waited: 80, kinds }
     }
 
     #[test]
@@ -124,8 +128,14 @@ mod tests {
                       GET /render. One GET /render takes the thread for 48.0 ms, mostly on CPU, app.py:3 in render. Up to 3 wait \
                       at a time; on average a GET /ping waits 70.0 ms.";
         assert_eq!(said, wanted);
-        let said = sentence(&line(vec![render])).expect("a line");
+        let said = sentence(&line(vec![render.clone()])).expect("a line");
         assert!(said.contains("behind others. Each request takes the thread for 48.0 ms"), "{said}");
+        let behind = Queue { behind: "node".into(), ..line(vec![render]) };
+        let said = sentence(&behind).expect("a line");
+        assert!(
+            said.contains("is waiting in line for node's only thread that answers requests, behind others."),
+            "{said}"
+        );
     }
 
     #[test]
