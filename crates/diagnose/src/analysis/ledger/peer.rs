@@ -8,7 +8,7 @@ use crate::connections::End;
 use crate::search::not_after;
 use crate::syscall;
 use crate::threads::{Moment, State, call_end};
-use case::tables::{Call, direction};
+use case::tables::{Call, direction, transport};
 
 impl Walker<'_> {
     /// Breakdown a stretch in which the client waited: under way, with the server, or held in the server's kernel.
@@ -48,10 +48,22 @@ impl Walker<'_> {
 
     /// The first payload that reached an end of a connection in a stretch.
     pub(super) fn arrival(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
+        if self.analysis.connections.row(slot).transport == transport::UNIX {
+            return self.written(self.analysis.connections.all()[slot].peer?, from, to);
+        }
         let segments = self.analysis.connections.segments(slot);
         let first = not_after(segments, |segment| segment.time.0, from);
         let mut here = segments[first..].iter().take_while(|segment| segment.time.0 <= to);
         here.find(|segment| segment.direction == direction::IN && segment.payload > 0).map(|segment| segment.time.0)
+    }
+
+    /// When an end of a Unix socket first wrote in a stretch: the other one has it at once.
+    fn written(&self, slot: usize, from: u64, to: u64) -> Option<u64> {
+        let call = |row: &u32| self.analysis.call(*row as usize);
+        let rows = self.analysis.connections.transfer_numbers(slot);
+        let first = not_after(rows, |row| call_end(call(row)), from);
+        let mut here = rows[first..].iter().map(call).take_while(|call| call.start.0 <= to);
+        here.find(|call| syscall::is_write(call.number) && call.result > 0).map(|call| call.start.0.max(from))
     }
 
     /// Whether a payload reached the server after its transfer before, and before a time.
@@ -187,6 +199,7 @@ fn waits_for_requests(call: &Call, connection: u32) -> bool {
 mod tests {
     use crate::Analysis;
     use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
+    use case::tables::transport;
     use case::{Account, AccountTime, End};
 
     #[test]
@@ -217,5 +230,25 @@ mod tests {
         let is_the_servers = |one: &&AccountTime| matches!(one.account, Account::UserCpu { end: End::Server, .. });
         let on_cpu: u64 = ledger.accounts.iter().filter(is_the_servers).map(|one| one.ns).sum();
         assert!(on_cpu > 39 * MS, "{on_cpu}");
+    }
+
+    #[test]
+    fn nothing_is_under_way_on_a_unix_socket() {
+        let mut fixture = Fixture::new();
+        fixture.connect(1, CLIENT);
+        for _ in 0..10 {
+            // It is on CPU for another one when the request comes.
+            fixture.served(|fixture| fixture.now += 5 * MS);
+        }
+        let mut recording = fixture.end();
+        recording.segments.clear();
+        recording.connections.iter_mut().for_each(|row| row.transport = transport::UNIX);
+        let ledger = Analysis::new(&recording).exchange_ledger();
+        let of = |wanted: fn(&Account) -> bool| {
+            ledger.accounts.iter().filter(|one| wanted(&one.account)).map(|one| one.ns).sum::<u64>()
+        };
+        assert_eq!(of(|account| matches!(account, Account::Network | Account::NetworkAndPeer)), 0, "{ledger:#?}");
+        assert!(of(|account| account.end() == Some(End::Server)) > 49 * MS, "{ledger:#?}");
+        assert_eq!(ledger.unexplained, 0, "{ledger:#?}");
     }
 }
