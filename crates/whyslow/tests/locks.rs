@@ -3,7 +3,7 @@
 
 use crate::asked::answer;
 use crate::stage::Stage;
-use case::facts::Wait;
+use case::facts::{Observation, Wait};
 use case::{Account, Answer};
 use std::path::Path;
 use std::process::Command;
@@ -92,6 +92,37 @@ for _ in range(3):
 work(listener)
 ";
 
+/// A thread for each connection to a Unix socket, and a lock that is held over a sleep.
+const UNIX: &str = r"
+import os, socket, sys, threading, time
+BOOK = threading.Lock()
+def enter():
+    with BOOK: time.sleep(0.005)
+def serve(connection):
+    while connection.recv(4096):
+        enter()
+        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen(64)
+while True: threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+";
+
+/// nginx before it, in the folder that is its first argument.
+const PROXY: &str = r#"
+cd "$1"
+python3 service.py "$1/service" &
+until [ -S service ]; do sleep 0.02; done
+cat > nginx.conf <<END
+daemon off; user root; pid $1/pid; error_log $1/errors;
+events {}
+http { access_log off; client_body_temp_path $1/body; proxy_temp_path $1/proxy; fastcgi_temp_path $1/fastcgi;
+       uwsgi_temp_path $1/uwsgi; scgi_temp_path $1/scgi; upstream service { server unix:$1/service; keepalive 8; }
+       server { listen $2:$3; location / { proxy_pass http://service; proxy_http_version 1.1; proxy_set_header Connection ""; } } }
+END
+exec nginx -c "$1/nginx.conf"
+"#;
+
 fn names(answer: &Answer) -> Vec<&str> {
     answer.findings.iter().map(|finding| finding.name.as_str()).collect()
 }
@@ -178,6 +209,24 @@ fn a_sessions_file_that_is_locked_while_its_page_is_made_is_a_convoy() {
         let waits = "for the server python3 (server.py:5 in enter), which waits";
         assert!(said.contains("A typical request (") && said.contains(waits), "{said}");
     }
+}
+
+#[test]
+fn a_lock_in_a_service_behind_a_proxy_and_a_unix_socket_is_a_convoy() {
+    let stage = Stage::new();
+    if Command::new("nginx").arg("-v").output().is_err() {
+        return skip("nginx is not installed");
+    }
+    std::fs::write(stage.path("service.py"), UNIX).expect("written");
+    std::fs::write(stage.path("serve.sh"), PROXY).expect("written");
+    let serve = format!("bash {} {}", stage.path("serve.sh").display(), stage.path("").display());
+    let Some(answer) = answer(&stage, &serve, (4, 40), &[]) else { return };
+    assert_eq!(names(&answer), ["lock-convoy"], "{:#?}", answer.findings);
+    let finding = &answer.findings[0];
+    assert!(finding.cost.share_of_wall > 0.5 && finding.place[0].function == "enter", "{finding:#?}");
+    // Whose requests these are is said.
+    let [Observation::Behind { client, server, requests: 160 }] = &finding.observed[..] else { panic!("{finding:#?}") };
+    assert!(client == "nginx" && server.starts_with("python3"), "{finding:#?}");
 }
 
 #[test]
