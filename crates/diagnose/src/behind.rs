@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::answer;
-    use case::Answer;
+    use case::Recording;
 
     /// What the server asks to answer its clients.
     const SERVICE: u32 = SERVER + 50;
@@ -112,7 +112,7 @@ mod tests {
 
     /// Twenty requests through a proxy, which computes for a while, to a service that waits for its disk, of which the proxy has so
     /// many under way at a time.
-    fn through_a_proxy(computes: u64, length: u64, at_a_time: u32) -> Answer {
+    fn through_a_proxy(computes: u64, length: u64, at_a_time: u32) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
         fixture.process(SERVICE, "service");
@@ -141,12 +141,12 @@ mod tests {
             });
         }
         fixture.script(5, &["service.py:12:store"]);
-        answer(&fixture.end())
+        fixture.end()
     }
 
     #[test]
     fn what_slows_a_service_behind_a_proxy_slows_its_clients() {
-        let answer = through_a_proxy(US, 8 * MS, 1);
+        let answer = answer(&through_a_proxy(US, 8 * MS, 1));
         let found = &answer.findings[0];
         assert!(found.name == "sync-disk" && found.cost.share_of_wall > 0.9, "{found:#?}");
         let between = Observation::Behind { client: "server".into(), server: "service".into(), requests: 20 };
@@ -155,8 +155,23 @@ mod tests {
     }
 
     #[test]
+    fn where_nobody_watches_the_clients_the_requests_behind_theirs_are_no_more_than_a_part_of_them() {
+        let mut recording = through_a_proxy(US, 8 * MS, 1);
+        recording.processes.retain(|process| process.pid != CLIENT);
+        recording.calls.retain(|call| call.pid != CLIENT);
+        recording.connections.retain(|row| row.pid != CLIENT);
+        recording.connections.iter_mut().filter(|row| row.peer == 1).for_each(|row| row.peer = 0);
+        recording.segments.retain(|row| row.connection != 1);
+        let answer = answer(&recording);
+        let found = &answer.findings[0];
+        // The proxy's first one begins when it connects, with nothing in hand yet.
+        assert_eq!((answer.exchanges, found.name.as_str()), (21, "sync-disk"), "{:#?}", answer.findings);
+        assert!(found.cost.share_of_wall > 0.9 && found.cost.affected == 19, "{found:#?}");
+    }
+
+    #[test]
     fn requests_that_are_under_way_together_save_what_one_of_them_takes() {
-        let answer = through_a_proxy(US, 8 * MS, 3);
+        let answer = answer(&through_a_proxy(US, 8 * MS, 3));
         let found = &answer.findings[0];
         assert!(found.name == "sync-disk" && found.cost.share_of_wall > 0.9, "{found:#?}");
         assert!(found.cost.ns_per_exchange < 9 * MS, "{found:#?}");
@@ -164,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_service_that_takes_a_small_part_of_the_time_is_left_alone() {
-        let answer = through_a_proxy(MS, 200 * US, 1);
+        let answer = answer(&through_a_proxy(MS, 200 * US, 1));
         assert!(answer.findings.iter().all(|finding| finding.name != "sync-disk"), "{:#?}", answer.findings);
     }
 }

@@ -111,12 +111,14 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows,
     let is_server = |exchange: &Exchange| {
         roles.get(&connections.row(exchange.connection).pid).is_some_and(|&role| role == "server")
     };
-    let has_outer = found.iter().any(|exchange| !is_server(exchange));
-    if !has_outer || !found.iter().any(is_server) {
-        let counted = if steps == 0 { found } else { Vec::new() };
-        return Exchanges { counted, inner: Vec::new(), cut };
-    }
-    let (mut inner, mut counted): (Vec<_>, Vec<_>) = found.into_iter().partition(is_server);
+    let (mut counted, mut inner) = if found.iter().all(is_server) {
+        // Servers alone, whose clients nobody watches: what they ask each other for those is a part of it.
+        let asked = found.iter().filter(|exchange| exchange.end_seen == End::Server).cloned().collect::<Vec<_>>();
+        let (inner, counted) = behind(recording, connections, &asked, found);
+        (counted, inner)
+    } else {
+        found.into_iter().partition(|exchange| !is_server(exchange))
+    };
     for _ in 0..steps {
         (counted, inner) = behind(recording, connections, &counted, inner);
     }
