@@ -8,6 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Observation {
+    /// What passes on new connections before the first statement or command: logging in.
+    Logins {
+        /// How many connections logged in.
+        connections: u64,
+        /// How long that takes on one, on average, in nanoseconds.
+        ns: u64,
+    },
     /// The requests that a finding is about are not the clients', but what a server asks another in order to answer them.
     Behind {
         /// The program that asks.

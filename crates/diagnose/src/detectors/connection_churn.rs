@@ -14,7 +14,8 @@ detector! {
     ///
     /// ## What it is
     /// A program opens a new connection for (nearly) every request and closes it again, so every request pays for the
-    /// TCP and TLS handshakes: their round trips, and their CPU time at both ends.
+    /// TCP and TLS handshakes: their round trips, and their CPU time at both ends. To a database it logs in each time as well, and
+    /// many databases start a process for each connection.
     ///
     /// ## Evidence
     /// Five connections or more to the same address and port, with fewer than two requests each on average, over all
@@ -22,11 +23,13 @@ detector! {
     /// its request. A connection counts only if an earlier one had become idle in the 5 s before: concurrent requests
     /// need connections of their own, and a server does not keep an idle one for long. Or more requests than that on
     /// average, where for a fifth of them the client had closed a connection that it could have kept: its pool is small.
-    /// The same holds for connections that a server opens to ask another one, while it has a request to answer.
+    /// The same holds for connections that a server opens to ask another one, while it has a request to answer. Where statements or
+    /// commands could be read (SQL, RESP), what passes before the first of them is logging in, and fewer than five of them on each
+    /// connection are one transaction.
     ///
     /// ## What proves it
     /// Connections that stay open behind the program's back (`kept-connections`), where the protocol takes a next request on them.
-    /// With TLS, or a process for each request, only the program can keep them, and the handshakes' time is a prediction.
+    /// With TLS, a login, or a process for each request, only the program can keep them, and the time of setting up is a prediction.
     ///
     /// ## Remedy
     /// Keep the connection open and send the next request on it: one client object, session or pool for the whole
@@ -102,7 +105,9 @@ fn found(analysis: &Analysis, charge: Charge, whose: Whose) -> Found {
         rows("calls", connects)
     };
     let what = format!("A new connection{between} is set up for {of}");
-    Found { title, what, mechanism, saving, place, remedy: remedy.to_string(), rows, explains, ..Found::default() }
+    let observed = churn.logins_seen().into_iter().collect();
+    let remedy = remedy.to_string();
+    Found { title, what, mechanism, observed, saving, place, remedy, rows, explains, ..Found::default() }
 }
 
 fn mechanism(
@@ -132,8 +137,8 @@ fn mechanism(
             Nanos(KEPT)
         ),
         format!(
-            "Connect and handshake take {} on average; what the program does between them and before its request is not \
-             counted.",
+            "{} take {} on average; what the program does between them and before its request is not counted.",
+            if churn.logins.is_empty() { "Connect and handshake" } else { "Connect, handshake and login" },
             Nanos(mean)
         ),
     ];
@@ -159,7 +164,10 @@ fn mechanism(
 }
 
 fn remedy(analysis: &Analysis, churn: &Churn, processes: usize) -> &'static str {
-    if !churn.is_habit() {
+    if churn.is_habit() && !churn.logins.is_empty() {
+        "Keep the connection open and reuse it: one for all statements, a pool in the program, or one before the database (PgBouncer, \
+         ProxySQL)."
+    } else if !churn.is_habit() {
         "Let the client's pool keep as many idle connections as requests run at a time (Go: MaxIdleConnsPerHost, which is 2 \
          unless it is set; Python's requests: pool_maxsize, which is 10)."
     } else if !analysis.is_capture() && processes > 1 && processes * 2 > churn.firsts.len() {
@@ -176,8 +184,9 @@ mod tests {
     use crate::connections::End;
     use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, request};
     use crate::tests::{answer, names};
-    use case::Recording;
-    use case::tables::{direction, flags};
+    use case::facts::Observation;
+    use case::tables::{Command, direction, flags};
+    use case::{Nanos, Recording};
 
     /// Connections that carry this many requests each, all from one process or each from its own.
     fn connections(count: u32, requests: u32, processes: u32) -> Recording {
@@ -221,6 +230,39 @@ mod tests {
             fixture.now += gaps.between;
         }
         fixture.end()
+    }
+
+    /// Connections to a database, on each of which a client logs in, which takes 2 ms, and has so many statements answered.
+    fn sessions(count: u32, statements: u32) -> Recording {
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        for id in 1..=count {
+            fixture.connect(id, CLIENT);
+            request(&mut fixture, CLIENT, id, 2 * MS, &mut idle);
+            for _ in 0..statements {
+                fixture.now += US;
+                let row = Command { time: Nanos(fixture.now), connection: id, tid: CLIENT, ..Command::default() };
+                fixture.recording.commands.push(Command { direction: direction::OUT, name: "SELECT".into(), ..row });
+                request(&mut fixture, CLIENT, id, 200 * US, &mut idle);
+            }
+            fixture.close(id);
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn logging_in_for_each_transaction_is_a_part_of_setting_up() {
+        for statements in [1, 3] {
+            let answer = answer(&sessions(20, statements));
+            let finding = answer.findings.iter().find(|one| one.name == "connection-churn").expect("it is found");
+            assert!(finding.cost.share_of_wall > 0.7, "{finding:#?}");
+            let [Observation::Logins { connections: 19, ns }] = finding.observed[..] else { panic!("{finding:#?}") };
+            assert!(ns > 2 * MS && ns < 3 * MS, "{finding:#?}");
+            assert!(finding.remedy.contains("a pool in the program"), "{finding:#?}");
+        }
+        for kept in [sessions(20, 10), sessions(1, 200)] {
+            assert!(!names(&kept).contains(&"connection-churn".to_string()));
+        }
     }
 
     /// What is charged for each of 20 connections, all processes together.

@@ -4,8 +4,10 @@
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::{Exchange, SetUp};
+use crate::said::Said;
+use case::facts::Observation;
 use case::tables::{Segment, direction, flags};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer connections than this are no habit.
 pub(super) const HABIT: usize = 5;
@@ -20,6 +22,9 @@ const WAITING: f64 = 0.05;
 
 /// and from this length: one call on a machine of its own takes 10 us, and nobody feels that.
 const FELT: u64 = 30_000;
+
+/// With fewer statements than this a connection to a database has carried one transaction: BEGIN, what it is about, COMMIT.
+const FEW_STATEMENTS: usize = 5;
 
 /// A connection that is idle for longer may be gone: Apache httpd and Node.js close it after 5 s unless told otherwise, nginx
 /// after 75 s.
@@ -45,6 +50,8 @@ pub(super) struct Churn<'e> {
     pub exchanges: usize,
     /// For each connection, when it was used for the last time.
     pub last_uses: BTreeMap<usize, u64>,
+    /// What passed on each connection before its first statement or command: logging in.
+    pub logins: BTreeMap<usize, Vec<(u64, u64)>>,
 }
 
 impl Churn<'_> {
@@ -63,9 +70,23 @@ impl Churn<'_> {
         }
     }
 
-    /// Whether about every exchange has a connection of its own, again and again.
+    /// Whether about every exchange has a connection of its own, again and again; of a database's, every few statements.
     pub(super) fn is_habit(&self) -> bool {
-        self.avoidable.len() >= HABIT && self.exchanges < 2 * self.avoidable.len()
+        let few = if self.logins.is_empty() { 2 } else { FEW_STATEMENTS };
+        self.avoidable.len() >= HABIT && self.exchanges < few * self.avoidable.len()
+    }
+
+    /// How long it took to log in on a connection.
+    fn login(&self, slot: usize) -> u64 {
+        self.logins.get(&slot).map_or(0, |spans| crate::spans::length(spans.iter().copied()))
+    }
+
+    /// What was seen of logging in on the connections that could have been spared.
+    pub(super) fn logins_seen(&self) -> Option<Observation> {
+        let of = self.avoidable.iter().map(|fresh| self.login(fresh.exchange.connection)).filter(|&ns| ns > 0);
+        let lengths = of.collect::<Vec<_>>();
+        let mean = lengths.iter().sum::<u64>().checked_div(lengths.len() as u64)?;
+        Some(Observation::Logins { connections: lengths.len() as u64, ns: mean })
     }
 
     /// How many of the earlier connections the client had closed itself, idle and whole as they were.
@@ -110,9 +131,14 @@ pub(super) fn churns_of<'a>(
     counts: impl Fn(&Exchange, &SetUp) -> bool,
 ) -> BTreeMap<String, Churn<'a>> {
     let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
+    let exchanges = exchanges.collect::<Vec<_>>();
+    let logins = logins(analysis, &exchanges);
     for exchange in exchanges {
         let group = groups.entry(peer_name(analysis, exchange)).or_default();
-        group.exchanges += 1;
+        let login = logins.get(&exchange.connection);
+        group.logins.extend(login.map(|spans| (exchange.connection, spans.clone())));
+        let logs_in = login.is_some_and(|spans| spans.iter().any(|&(_, end)| end == exchange.end));
+        group.exchanges += usize::from(!logs_in);
         let set_up = exchange.set_up.as_deref().filter(|set_up| counts(exchange, set_up));
         group.firsts.extend(set_up.map(|set_up| (exchange, *set_up)));
         let last_use = group.last_uses.entry(exchange.connection).or_default();
@@ -120,6 +146,26 @@ pub(super) fn churns_of<'a>(
     }
     groups.values_mut().for_each(Churn::find_avoidable);
     groups
+}
+
+/// What passed on each connection before its first statement or command, where there was one.
+fn logins(analysis: &Analysis, exchanges: &[&Exchange]) -> BTreeMap<usize, Vec<(u64, u64)>> {
+    if analysis.recording.commands.is_empty() {
+        return BTreeMap::new();
+    }
+    let commands = Said::commands(analysis);
+    let mut before: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut begun = BTreeSet::new();
+    for exchange in exchanges {
+        if commands.first(exchange).is_some() {
+            begun.insert(exchange.connection);
+        } else if !begun.contains(&exchange.connection) {
+            let start = exchange.set_up.as_ref().map_or(exchange.start, |set_up| set_up.application);
+            before.entry(exchange.connection).or_default().push((start, exchange.end));
+        }
+    }
+    before.retain(|connection, _| begun.contains(connection));
+    before
 }
 
 /// What the avoidable connections of some churns cost.
@@ -145,8 +191,9 @@ pub(super) fn charge<'c, 'e>(
         saving.wall += wall(churn);
         saving.affected += churn.avoidable.len() as u64;
         for Fresh { exchange, set_up, .. } in &churn.avoidable {
-            costs.extend(busy_spans(analysis, exchange, set_up));
-            explains.extend(spans(analysis, exchange, set_up));
+            let login = login_spans(analysis, churn, exchange.connection);
+            costs.extend(busy_spans(analysis, exchange, set_up).into_iter().chain(login.clone()));
+            explains.extend(spans(analysis, exchange, set_up).into_iter().chain(login));
         }
         if top.is_none_or(|(_, known)| known.avoidable.len() < churn.avoidable.len()) {
             top = Some((name, churn));
@@ -165,7 +212,8 @@ fn wall(churn: &Churn) -> u64 {
     let set_ups = || churn.avoidable.iter().map(|fresh| &fresh.set_up);
     let quickest = set_ups().map(connect).min().unwrap_or_default();
     let whole = |set_up: &SetUp| set_up.stretches().iter().map(|(start, end)| end.saturating_sub(*start)).sum::<u64>();
-    set_ups().map(|set_up| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum()
+    let logins: u64 = churn.avoidable.iter().map(|fresh| churn.login(fresh.exchange.connection)).sum();
+    logins + set_ups().map(|set_up| whole(set_up).saturating_sub(connect(set_up) - quickest)).sum::<u64>()
 }
 
 /// Whom the exchange was with: address and port; for an exchange seen from the server's end, the address that asked.
@@ -183,6 +231,14 @@ fn busy_spans(analysis: &Analysis, exchange: &Exchange, set_up: &SetUp) -> Vec<(
     let shaken = peer.and_then(|peer| analysis.connections.handshake(peer));
     let shaken = shaken.map(|row| (row.tid, row.start.0, row.end.0));
     spans_at(analysis, exchange.connection, set_up).into_iter().chain(shaken).collect()
+}
+
+/// Logging in on a connection as stretches of the threads that first moved bytes at either end.
+fn login_spans(analysis: &Analysis, churn: &Churn, slot: usize) -> Vec<(u32, u64, u64)> {
+    let spans = churn.logins.get(&slot).map_or(&[][..], Vec::as_slice);
+    let ends = std::iter::once(slot).chain(analysis.connections.all()[slot].peer);
+    let threads = ends.filter_map(|end| Some(analysis.connections.transfers_of(end).next()?.tid));
+    threads.flat_map(|tid| spans.iter().map(move |&(from, to)| (tid, from, to))).collect()
 }
 
 /// The set-up as stretches of the threads that made it, at both ends.

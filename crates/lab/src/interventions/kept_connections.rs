@@ -2,6 +2,7 @@
 
 use super::{Intervention, NotHere, Prediction, Request, intervention};
 use crate::treatment::{Preload, Treatment};
+use case::facts::Observation;
 use std::collections::BTreeSet;
 
 /// What the shim is called.
@@ -17,7 +18,7 @@ intervention! {
     ///
     /// ## What it reaches
     /// Dynamically linked programs that connect and close through libc, and whose protocol takes the next request on the same
-    /// connection without a greeting: HTTP without TLS above all. A TLS connection says goodbye before it is closed, so that a
+    /// connection without a greeting or a login: HTTP without TLS above all. A TLS connection says goodbye before it is closed, so that a
     /// new one is made as before. Not Go, not static programs, not a process for each request.
     ///
     /// ## How we know it took effect
@@ -46,6 +47,10 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if handshakes.iter().any(|row| connections.contains(&row.connection)) {
         return Err(NotHere("needs connections without TLS: only the program can go on with a TLS connection".into()));
     }
+    let observed = request.finding.map_or(&[][..], |finding| &finding.observed);
+    if observed.iter().any(|one| matches!(one, Observation::Logins { .. })) {
+        return Err(NotHere("needs connections without a login: only the program can go on with a session".into()));
+    }
     treatment.preloads.push(Preload { shim: SHIM, parameter: "on".into() });
     Ok(())
 }
@@ -68,6 +73,15 @@ mod tests {
         let world = World::default();
         let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
         treat(&request, &mut Treatment::default()).is_ok()
+    }
+
+    #[test]
+    fn a_session_that_was_logged_in_to_is_not_kept() {
+        let (recording, mut finding) = finding_at(End::Client);
+        finding.observed.push(Observation::Logins { connections: 10, ns: 2_000_000 });
+        let world = World::default();
+        let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
+        assert!(treat(&request, &mut Treatment::default()).is_err_and(|NotHere(why)| why.contains("without a login")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::text::{clean, count, counted};
 use case::facts::{Input, Observation, WhyFull, WhyNoGrowth};
-use case::{Bytes, Finding, Share};
+use case::{Bytes, Finding, Nanos, Share};
 
 /// The mechanism step by step, measurements last.
 pub(super) fn mechanism(finding: &Finding) -> Vec<String> {
@@ -11,6 +11,11 @@ pub(super) fn mechanism(finding: &Finding) -> Vec<String> {
 
 fn sentence(observation: &Observation) -> String {
     match *observation {
+        Observation::Logins { connections, ns } => format!(
+            "{} of that is logging in, on average over {}: what passes before the first statement or command.",
+            Nanos(ns),
+            counted(connections, "connection")
+        ),
         Observation::Behind { ref client, ref server, requests } => format!(
             "These are the {2} that {0} makes to {1}: here {0} is the client, and {1} the server.",
             clean(client),
@@ -107,6 +112,14 @@ mod tests {
     fn said(observation: Observation) -> String {
         let finding = Finding { mechanism: vec!["First.".into()], observed: vec![observation], ..Finding::default() };
         mechanism(&finding).join(" ")
+    }
+
+    #[test]
+    fn logging_in_is_a_part_of_setting_up() {
+        assert_eq!(
+            said(Observation::Logins { connections: 150, ns: 1_200_000 }),
+            "First. 1.20 ms of that is logging in, on average over 150 connections: what passes before the first statement or command."
+        );
     }
 
     #[test]
