@@ -18,8 +18,8 @@ intervention! {
     ///
     /// ## What it reaches
     /// Dynamically linked programs that connect and close through libc, and whose protocol takes the next request on the same
-    /// connection without a greeting or a login: HTTP without TLS above all. A TLS connection says goodbye before it is closed, so that a
-    /// new one is made as before. Not Go, not static programs, not a process for each request.
+    /// connection without a greeting or a login: HTTP without TLS above all. A TLS connection says goodbye before it is
+    /// closed, so that a new one is made as before. Not Go, not static programs, not a process for each request.
     ///
     /// ## How we know it took effect
     /// The shim counts the connects that it spared.
@@ -37,6 +37,10 @@ intervention! {
 }
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
+    let observed = request.finding.map_or(&[][..], |finding| &finding.observed);
+    if observed.iter().any(|one| matches!(one, Observation::Logins { .. })) {
+        return Err(NotHere("needs connections without a login: only the program can go on with a session".into()));
+    }
     let connects = request.calls().count();
     let processes: BTreeSet<u32> = request.calls().map(|call| call.pid).collect();
     if processes.len() * 2 > connects && connects > 0 {
@@ -46,10 +50,6 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let handshakes = request.recording.map_or(&[][..], |recording| &recording.handshakes);
     if handshakes.iter().any(|row| connections.contains(&row.connection)) {
         return Err(NotHere("needs connections without TLS: only the program can go on with a TLS connection".into()));
-    }
-    let observed = request.finding.map_or(&[][..], |finding| &finding.observed);
-    if observed.iter().any(|one| matches!(one, Observation::Logins { .. })) {
-        return Err(NotHere("needs connections without a login: only the program can go on with a session".into()));
     }
     treatment.preloads.push(Preload { shim: SHIM, parameter: "on".into() });
     Ok(())
