@@ -131,15 +131,17 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         return since_it_was_started(analysis, wait, window, emit);
     }
     let unwatched = connection.map(|(slot, _)| slot).or_else(|| listener(analysis, call));
-    emit(other(match unwatched {
-        Some(slot) if peer::is_connecting(analysis, slot, call, wait) => Ender::Network,
-        Some(slot) if analysis.connections.row(slot).role == role::CLIENT => {
-            Ender::Peer { remote: analysis.connections.remote_name(slot) }
-        }
-        Some(slot) if analysis.connections.row(slot).role == role::LISTENER => Ender::NewConnection,
-        Some(_) => Ender::Peer { remote: None },
-        None => Ender::Unknown,
-    }));
+    emit(other(unwatched.map_or(Ender::Unknown, |slot| unseen(analysis, slot, call, wait))));
+}
+
+/// What ended a wait for a connection whose other end nobody watched.
+fn unseen(analysis: &Analysis, slot: usize, call: &Call, wait: &Wait) -> Ender {
+    match analysis.connections.row(slot).role {
+        _ if peer::is_connecting(analysis, slot, call, wait) => Ender::Network,
+        role::CLIENT => Ender::Peer { remote: analysis.connections.remote_name(slot) },
+        role::LISTENER => Ender::NewConnection,
+        _ => Ender::Peer { remote: None },
+    }
 }
 
 /// Whether a call returned since a time that the program chose had passed.
