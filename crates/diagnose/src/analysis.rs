@@ -82,15 +82,19 @@ pub struct PotentialSaving {
 impl<'r> Analysis<'r> {
     /// Indexes a recording, splits it into exchanges and breaks the time down.
     pub fn new(recording: &'r Recording) -> Analysis<'r> {
-        Analysis::behind(recording, 0)
+        Analysis::of(recording, 0, None)
     }
 
-    /// The same of the requests so many steps behind the clients': what their servers ask other recorded ones.
-    pub(crate) fn behind(recording: &'r Recording, steps: usize) -> Analysis<'r> {
+    /// The same of requests that are known, so many steps behind the clients': what their servers ask other recorded ones.
+    pub(crate) fn behind(recording: &'r Recording, steps: usize, requests: Exchanges) -> Analysis<'r> {
+        Analysis::of(recording, steps, Some(requests))
+    }
+
+    fn of(recording: &'r Recording, steps: usize, known: Option<Exchanges>) -> Analysis<'r> {
         let windows = Windows::new(recording);
         let on_connections = || {
             let connections = Connections::new(recording, &windows);
-            let exchanges = exchange::find(recording, &connections, &windows, steps);
+            let exchanges = known.unwrap_or_else(|| exchange::find(recording, &connections, &windows, steps));
             let taking_part = taking_part(recording, &connections, &exchanges.counted);
             (connections, exchanges, taking_part)
         };

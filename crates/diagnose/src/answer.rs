@@ -71,8 +71,7 @@ fn without_findings(analysis: &Analysis, behind: &[Behind]) -> Answer {
     let queues = waits::queue(analysis).into_iter().chain(behind.iter().filter_map(|behind| behind.queue(analysis)));
     Answer {
         request: request(analysis),
-        // Of equals the last is taken, and the clients' own is to be that.
-        queue: queues.collect::<Vec<_>>().into_iter().rev().max_by(|one, other| one.share().total_cmp(&other.share())),
+        queue: queues.reduce(|most, one| if one.share() > most.share() { one } else { most }),
         troubles: troubles::find(analysis),
         waits: waits::tree(analysis),
         heaviest: heaviest(analysis),

@@ -37,15 +37,14 @@ pub fn all<'r>(analysis: &Analysis<'r>) -> Vec<Behind<'r>> {
     }
     let whole = analysis.exchange_wall();
     for steps in 1..=MOST_STEPS {
-        // To find them is a small part of all that an analysis takes.
-        let found = exchange::find(analysis.recording, &analysis.connections, &analysis.windows, steps).counted;
-        let time: u64 = found.iter().map(Exchange::length).sum();
-        let Some(between) = between(analysis, &found) else { break };
+        let found = exchange::find(analysis.recording, &analysis.connections, &analysis.windows, steps);
+        let time: u64 = found.counted.iter().map(Exchange::length).sum();
+        let Some(between) = between(analysis, &found.counted) else { break };
         if (time as f64) < MOST_OF_THE_TIME * whole as f64 {
             break;
         }
         let waited = (whole as f64 / time.max(1) as f64).min(1.0);
-        all.push(Behind { analysis: Analysis::behind(analysis.recording, steps), between, waited });
+        all.push(Behind { analysis: Analysis::behind(analysis.recording, steps, found), between, waited });
     }
     all
 }
@@ -69,12 +68,13 @@ impl Behind<'_> {
     /// The line that they wait in, as it adds to the clients' requests.
     pub fn queue(&self, clients: &Analysis) -> Option<Queue> {
         let queue = waits::queue(&self.analysis)?;
-        let (all, asked) = (self.analysis.exchanges.len() as f64, clients.exchanges.len().max(1) as f64);
-        let for_clients = |ns: u64| (ns as f64 * self.waited * all / asked) as u64;
+        let clients_requests = clients.exchanges.len().max(1);
+        let each = self.analysis.exchanges.len() as f64 / clients_requests as f64;
+        let for_clients = |ns: u64| (ns as f64 * self.waited * each) as u64;
         let kinds = queue.kinds.into_iter().map(|kind| ServedKind { held_ns: for_clients(kind.held_ns), ..kind });
         Some(Queue {
             ns: for_clients(queue.ns),
-            of_ns: clients.exchange_wall() / asked as u64,
+            of_ns: clients.exchange_wall() / clients_requests as u64,
             behind: self.between.server.clone(),
             kinds: kinds.collect(),
             ..queue

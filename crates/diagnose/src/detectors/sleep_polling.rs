@@ -27,11 +27,11 @@ detector! {
     /// the sleep is over: half of its length on average, for each thing that it waits for.
     ///
     /// ## Evidence
-    /// Sleeps at one place in the code that follow one another with nothing sent or received in between, most of them, or five or more
-    /// while there is nothing to do, or now one and now several, as it takes until something is there; and requests whose
-    /// waits, followed from whoever waits to whoever ended the wait, lead to these sleeps. Or requests that are the same as the one
-    /// before, each after a sleep, while whatever else the client asks follows at once. Or sleeps between a read, an accept or a
-    /// poll that does not wait and finds nothing, and the same one that finds something; charged from when that had come.
+    /// Sleeps at one place in the code that follow one another with nothing sent or received in between, in most cases or,
+    /// while there is nothing to do, five or more times; and requests whose waits, followed from whoever waits to whoever
+    /// ended the wait, lead to these sleeps. Or requests that are the same as the one before, each after a sleep, while
+    /// whatever else the client asks follows at once. Or sleeps between a read, an accept or a poll that does not wait and
+    /// finds nothing, and the same one that finds something; charged from when that had come.
     ///
     /// ## What proves it
     /// Sleeps a hundred times shorter: the wait goes away. With sleeps of half and of twice the length it halves and doubles.
@@ -56,10 +56,6 @@ const IN_A_ROW: usize = 3;
 const MOSTLY: f64 = 0.5;
 /// Or so many in a row: who has nothing to do and sleeps again and again looks for something between, however busy it is later.
 const IDLE_IN_A_ROW: usize = 5;
-/// Or so many series of sleeps, of which none of a length is more than this part: a pause that is meant has its length, however many
-/// sleeps it takes.
-const SERIES: usize = 10;
-const SAME_LENGTH: f64 = 0.8;
 /// Where fewer than one in so many exchanges waits for a sleep, that is an accident: a thread that tidies up now and then holds
 /// a lock, or the program had just started.
 const RARE: u64 = 200;
@@ -91,22 +87,12 @@ impl Polling {
         self.series.iter().copied().max().unwrap_or_default()
     }
 
-    /// Whether there is now one sleep, and now there are several.
-    fn varies(&self) -> bool {
-        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        for &length in &self.series {
-            *counts.entry(length).or_default() += 1;
-        }
-        let most = counts.values().copied().max().unwrap_or_default();
-        self.series.len() >= SERIES && most as f64 <= SAME_LENGTH * self.series.len() as f64
-    }
-
     /// Whether somebody looks for something between these sleeps.
     fn is_polling(&self) -> bool {
         let several = self.series.iter().filter(|&&length| length > 1).count();
         let mostly = self.repeated() as f64 >= MOSTLY * self.sleeps.len().saturating_sub(1) as f64
             || several as f64 >= MOSTLY * self.series.len() as f64;
-        self.repeated() + 1 >= IN_A_ROW && (mostly || self.in_a_row() >= IDLE_IN_A_ROW || self.varies())
+        self.repeated() + 1 >= IN_A_ROW && (mostly || self.in_a_row() >= IDLE_IN_A_ROW)
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) fn mechanism(finding: &Finding) -> Vec<String> {
 fn sentence(observation: &Observation) -> String {
     match *observation {
         Observation::Logins { connections, ns } => format!(
-            "{} of that is logging in, on average over {}: what passes before the first statement or command.",
+            "Logging in, which is all that comes before the first statement or command, takes {} of that on average ({}).",
             Nanos(ns),
             counted(connections, "connection")
         ),
@@ -118,7 +118,8 @@ mod tests {
     fn logging_in_is_a_part_of_setting_up() {
         assert_eq!(
             said(Observation::Logins { connections: 150, ns: 1_200_000 }),
-            "First. 1.20 ms of that is logging in, on average over 150 connections: what passes before the first statement or command."
+            "First. Logging in, which is all that comes before the first statement or command, takes 1.20 ms of that on average \
+             (150 connections)."
         );
     }
 
