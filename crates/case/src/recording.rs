@@ -67,29 +67,51 @@ fn in_order<R, K: Ord, const NUMBERS: usize>(rows: &mut [R], numbers: [fn(&R) ->
 /// So many numbers have lists of their own while rows are read: those of more are short, and take longer to find than to deal out.
 const MOST_LISTS: usize = 256;
 
-/// The rows of a table, those of one number behind each other as far as that costs nothing: dealt out while they are read, only
-/// those of one number at a time are there twice.
-fn read<R: Row, const NUMBERS: usize>(case: &Case, numbers: [fn(&R) -> u32; NUMBERS]) -> Result<Vec<R>, CaseError> {
-    let mut lists: BTreeMap<u32, Vec<R>> = BTreeMap::new();
-    let mut rest = Vec::new();
-    case.read_batches::<R>(&mut |batch| match numbers.first() {
-        None => rest.extend(batch),
-        Some(number) => {
-            for row in batch {
-                let number = number(&row);
-                if lists.len() < MOST_LISTS {
-                    lists.entry(number).or_default().push(row);
-                } else {
-                    lists.get_mut(&number).unwrap_or(&mut rest).push(row);
-                }
+/// Bytes of a piece of a list: small beside a table, and large enough for the allocator to hand it back at once when it is freed.
+const PIECE: usize = 1 << 20;
+
+/// Rows in pieces, which neither are copied when more come nor have room for as many again: a table is the most that a diagnosis
+/// holds.
+struct Pieces<R>(Vec<Vec<R>>);
+
+impl<R> Default for Pieces<R> {
+    fn default() -> Pieces<R> {
+        Pieces(vec![Vec::new()])
+    }
+}
+
+impl<R> Pieces<R> {
+    fn push(&mut self, row: R) {
+        let most = PIECE / size_of::<R>().max(1);
+        match self.0.last_mut() {
+            Some(piece) if piece.len() < most => piece.push(row),
+            _ => {
+                let mut piece = Vec::with_capacity(most);
+                piece.push(row);
+                self.0.push(piece);
             }
         }
+    }
+}
+
+/// The rows of a table, those of one number behind each other as far as that costs nothing: dealt out while they are read, and only
+/// a piece of them at a time is there twice.
+fn read<R: Row, const NUMBERS: usize>(case: &Case, numbers: [fn(&R) -> u32; NUMBERS]) -> Result<Vec<R>, CaseError> {
+    let mut lists: BTreeMap<u32, Pieces<R>> = BTreeMap::new();
+    let mut rest = Pieces::default();
+    case.read_batches::<R>(&mut |batch| {
+        for row in batch {
+            let list = match numbers.first().map(|number| number(&row)) {
+                Some(number) if lists.len() < MOST_LISTS => lists.entry(number).or_default(),
+                Some(number) => lists.get_mut(&number).unwrap_or(&mut rest),
+                None => &mut rest,
+            };
+            list.push(row);
+        }
     })?;
-    let all = lists.values().map(Vec::len).sum::<usize>() + rest.len();
-    let mut lists = lists.into_values().chain([rest]);
-    let mut rows = lists.next().unwrap_or_default();
-    rows.reserve_exact(all - rows.len());
-    lists.for_each(|list| rows.extend(list));
+    let pieces: Vec<Vec<R>> = lists.into_values().chain([rest]).flat_map(|list| list.0).collect();
+    let mut rows = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
+    pieces.into_iter().for_each(|piece| rows.extend(piece));
     Ok(rows)
 }
 

@@ -63,6 +63,27 @@ pub(crate) fn stretches(analysis: &Analysis) -> Vec<Stretch> {
     follower.passed.into_inner().into_iter().map(stretch).collect()
 }
 
+/// Calls back for exchanges, evenly spread where there are many, with all that each by itself waited for; how many exchanges each stands
+/// for.
+pub(crate) fn stretches_of_each(analysis: &Analysis, each: &mut dyn FnMut(&Exchange, Vec<Stretch>)) -> f64 {
+    let follower = Follower::new(analysis);
+    let every = analysis.exchanges.len().div_ceil(MOST_EXCHANGES).max(1);
+    let followed = analysis.exchanges.iter().step_by(every);
+    let stands_for = analysis.exchanges.len() as f64 / followed.len().max(1) as f64;
+    for exchange in followed {
+        let mut windows = Vec::new();
+        follower.exchange(exchange, &mut windows);
+        let whole: f64 = windows.iter().map(Window::length).sum();
+        follower.branches(windows, Scale { least: whole * MATTERS, per: 1.0 }, MOST_STEPS, &Above::default());
+        let passed = follower.passed.take().into_iter();
+        each(
+            exchange,
+            passed.map(|Window { thread, from, to, weight }| Stretch { thread, from, to, weight }).collect(),
+        );
+    }
+    stands_for
+}
+
 /// Follows the exchanges, or the subject's first thread where there were none; none where there is nothing to follow.
 pub fn tree(analysis: &Analysis) -> Option<WaitTree> {
     let follower = Follower::new(analysis);

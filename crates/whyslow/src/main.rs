@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == lab::worlds::making::ARGUMENT) {
         lab::worlds::maker::serve();
     }
-    record::memory::share();
+    record::memory::spare();
     record::resolver::start_apart();
     output::explain_panics();
     let outcome = std::panic::catch_unwind(|| {

@@ -1,5 +1,7 @@
 //! P31: names take long to look up, or are looked up too often.
 
+mod elsewhere;
+
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::lookups::{self, Wait};
@@ -21,7 +23,8 @@ detector! {
     /// DNS messages and the time between them: queries without an answer for a second or more, 'no such name' answers
     /// before the right one, the same question five times or more, addresses whose names are asked for by a server with
     /// a request in hand, a median answer time over 100 ms. Only the time from a query to its answer is charged, not
-    /// what the program does before it connects.
+    /// what the program does before it connects. Of names that a server looks up in another thread than the one that answers,
+    /// or in an event loop, the waits which such an answer ended.
     ///
     /// ## What proves it
     /// An entry in the hosts file, or ndots:1 and single-request as resolver options: the wait goes away.
@@ -78,16 +81,19 @@ struct Span {
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut lookups = spans(analysis);
     lookups.extend(in_hand(analysis));
-    let waits: Vec<Wait> = lookups.iter().flat_map(|&span| waits(analysis, span)).collect();
-    let at_the_server = lookups.iter().filter(|span| span.in_hand).count();
+    let own: Vec<Wait> = lookups.iter().flat_map(|&span| waits(analysis, span)).collect();
+    let elsewhere = elsewhere::find(analysis, &lookups);
+    let at_the_server = lookups.iter().filter(|span| span.in_hand).count() + elsewhere.waits.len();
+    let resolutions = lookups.len() + elsewhere.waits.len();
+    let waits = || own.iter().chain(&elsewhere.waits);
     let mut messages = read(&analysis.recording.lookups);
-    let silent = waits.iter().map(|wait| (wait.row, wait.end - wait.start)).filter(|&(_, wait)| wait >= UNANSWERED);
+    let silent = waits().map(|wait| (wait.row, wait.end - wait.start)).filter(|&(_, wait)| wait >= UNANSWERED);
     messages.silent = silent.collect();
-    let mechanism = mechanism(analysis, &messages, lookups.len().max(1), at_the_server);
+    let mechanism = mechanism(analysis, &messages, resolutions.max(1), at_the_server);
     if mechanism.is_empty() {
         return None;
     }
-    let wall: u64 = waits.iter().map(|wait| wait.end - wait.start).sum();
+    let wall = own.iter().map(|wait| wait.end - wait.start).sum::<u64>() + elsewhere.wall;
     let count = analysis.exchanges.len().max(1) as u64;
     let shown: Vec<usize> = if messages.silent.is_empty() {
         vec![messages.most_asked_row]
@@ -109,7 +115,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         Nanos(analysis.exchange_wall() / count),
         place.in_words(),
     );
-    let remedy = if at_the_server * 2 > lookups.len() && messages.reverse * 2 > messages.queries {
+    let remedy = if at_the_server * 2 > resolutions && messages.reverse * 2 > messages.queries {
         "Let the server use addresses instead of names, in its log and its access rules, and look names up when the log is \
          read."
     } else {
@@ -117,9 +123,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
          and cache: run a caching resolver on this host and reuse connections."
     };
     let remedy = remedy.to_string();
-    let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 };
+    let saving = PotentialSaving { wall, outside: 0, cpu: 0, affected: lookups.len() as u64 + elsewhere.affected };
     let what = "Requests wait for DNS lookups".to_string();
-    let stalls = lookups.iter().map(|span| (span.start, span.end)).collect();
+    let of_others = elsewhere.waits.iter().map(|wait| (wait.start, wait.end));
+    let stalls = lookups.iter().map(|span| (span.start, span.end)).chain(of_others).collect();
     let rows = rows("lookups", shown);
     Some(Found { title, what, mechanism, saving, place, remedy, rows, stalls, ..Found::default() })
 }
@@ -135,7 +142,7 @@ fn spans(analysis: &Analysis) -> Vec<Span> {
 }
 
 /// The look-ups that a server made while it answered, in a thread that answers: from the first message to the last. A
-/// question that got no answer by then held nothing up that could be told, nor did one that an event loop asked.
+/// question that got no answer by then held nothing up that could be told; what an event loop asks is looked for elsewhere.
 fn in_hand(analysis: &Analysis) -> Vec<Span> {
     let lookups = &analysis.recording.lookups;
     let mut spans = Vec::new();
