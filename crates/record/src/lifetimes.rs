@@ -27,7 +27,12 @@ pub struct Lifetimes {
     server_attached: Option<Nanos>,
     /// When the last of the client's programs so far ended.
     client_ended: Option<Nanos>,
+    /// The paths of programs' files, by device and inode.
+    files: FxHashMap<(u32, u64), String>,
 }
+
+/// So many files' paths are kept: a program's tools, and not what it builds and runs once.
+const MOST_FILES: usize = 4_096;
 
 impl Lifetimes {
     /// A process is followed from now on.
@@ -90,8 +95,9 @@ impl Lifetimes {
         true
     }
 
-    /// A process began another program: its image so far ends, the next one begins.
-    pub fn executed(&mut self, pid: u32, executable: &str, now: Nanos) {
+    /// A process began another program, given as its file's device and inode and as whoever began it called it: its image so far
+    /// ends, the next one begins. One that is gone before it can be asked is called as others that ran the same file.
+    pub fn executed(&mut self, pid: u32, file: (u32, u64), executable: &str, now: Nanos) {
         let Some(process) = self.running.get_mut(&pid) else { return };
         let mut before = process.clone();
         before.end = now;
@@ -105,7 +111,13 @@ impl Lifetimes {
         process.executable = executable.to_string();
         process.command = executable.to_string();
         process.switches.clear();
-        describe(process);
+        if describe(process) {
+            if self.files.len() < MOST_FILES {
+                self.files.entry(file).or_insert_with(|| process.executable.clone());
+            }
+        } else if let Some(known) = self.files.get(&file) {
+            process.executable.clone_from(known);
+        }
     }
 
     /// Looks again at a process whose command line could not be read when it began.
@@ -196,16 +208,21 @@ impl Lifetimes {
     }
 }
 
-/// Fills in what /proc tells of a process that still lives.
-fn describe(process: &mut Process) {
-    let Some(found) = processes::describe(process.pid) else { return };
-    process.executable = found.executable;
-    process.command = found.command.join(" ");
+/// Fills in what /proc tells of a process that still lives; whether it told what the process runs.
+fn describe(process: &mut Process) -> bool {
+    let Some(found) = processes::describe(process.pid) else { return false };
     process.switches = found.switches;
     process.allowed_processors = found.allowed_processors;
     process.parent = found.parent;
     process.uid = found.uid;
     process.network_namespace = found.network_namespace;
+    // Of one that has just ended there is all but that.
+    let lives = !found.executable.is_empty();
+    if lives {
+        process.executable = found.executable;
+        process.command = found.command.join(" ");
+    }
+    lives
 }
 
 /// The text before the first NUL.
@@ -233,6 +250,23 @@ mod tests {
         let (processes, threads, _) = lifetimes.finish(Nanos(200));
         let lives: Vec<_> = threads.iter().map(|row| (row.tid, row.start.0, row.end.0)).collect();
         assert_eq!((processes.len(), lives), (1, vec![(2, 90, 200), (own, 100, 200)]));
+    }
+
+    #[test]
+    fn a_program_that_was_gone_before_it_was_asked_is_called_as_others_of_its_file() {
+        let (mut lifetimes, file) = (Lifetimes::default(), (1, 2));
+        let (own, gone) = (std::process::id(), [u32::MAX - 1, u32::MAX - 2]);
+        for pid in [own].into_iter().chain(gone) {
+            lifetimes.found(pid, Role::Client, Nanos(100));
+        }
+        lifetimes.executed(gone[0], file, "/bin/first", Nanos(200));
+        lifetimes.executed(own, file, "/bin/first", Nanos(300));
+        lifetimes.executed(gone[1], file, "/bin/first", Nanos(400));
+        lifetimes.executed(gone[1], (1, 3), "/bin/second", Nanos(500));
+        let (processes, ..) = lifetimes.finish(Nanos(900));
+        let of = |at: u64| processes.iter().find(|row| row.start.0 == at).map_or("", |row| row.executable.as_str());
+        assert_eq!((of(200), of(500)), ("/bin/first", "/bin/second"));
+        assert!(of(300).starts_with('/') && of(300) == of(400), "{} {}", of(300), of(400));
     }
 
     #[test]

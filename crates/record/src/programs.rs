@@ -61,7 +61,7 @@ impl Programs {
     pub fn executed(&mut self, event: &ExecEvent, places: &mut Places) {
         let (pid, began, path) = (event.pid, Nanos(event.time), lifetimes::text(&event.executable));
         self.forget(pid, places);
-        self.lifetimes.executed(pid, &path, began);
+        self.lifetimes.executed(pid, (event.device, event.inode), &path, began);
         places.native.hold_root(pid);
         let file = CodeFile { device: event.device, inode: event.inode, path };
         // A program that lives for a moment may be gone already.

@@ -172,7 +172,7 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
                 continue;
             };
             // The runtime's own thread looks after the others in steps, and is awaited by whoever it gives a processor to.
-            if is_of_go_runtime(&place) {
+            if is_of_go_runtime(&place.function) {
                 continue;
             }
             let follows = last.take().is_some_and(|(before, at)| {

@@ -39,6 +39,16 @@ fn a_thread_of_gos_library_is_named_by_its_outermost_package() {
 }
 
 #[test]
+fn a_thread_of_gos_runtime_that_has_nothing_to_run_is_said_to_look_for_some() {
+    let raw = ("internal/runtime/syscall/linux.Syscall6", "/usr/local/go/src/internal/runtime/syscall/linux/asm.s");
+    let own = |function| (function, "/usr/local/go/src/runtime/proc.go");
+    let stack =
+        [raw, own("runtime.netpoll"), own("runtime.findRunnable"), own("runtime.schedule"), own("runtime.mcall")];
+    assert_eq!(shown(&stack)[0], "runtime.findRunnable");
+    assert_eq!(shown(&[raw, own("runtime.gcDrain"), own("runtime.gcBgMarkWorker")])[0], raw.0);
+}
+
+#[test]
 fn a_line_of_the_program_stands_before_stripped_libraries() {
     assert_eq!(shown(&[("", ""), ("BIO_write", ""), ("post", "client.c"), ("main", "client.c")])[0], "post");
     assert_eq!(shown(&[("BIO_write", ""), ("post", "")])[0], "BIO_write");

@@ -10,6 +10,9 @@ pub(crate) const STACK_POINTER: u8 = 7;
 pub(crate) const FRAME_POINTER: u8 = 6;
 pub(crate) const INSTRUCTION_POINTER: u8 = 16;
 
+/// r12, where Go keeps the return address of `syscall.rawVforkSyscall` (syscall/asm_linux_amd64.s).
+const SAVED_BY_VFORK: u8 = 12;
+
 /// The registers a callee keeps for its caller: rbx, rbp, r12 to r15.
 pub(crate) const KEPT: [u8; 6] = [3, 6, 12, 13, 14, 15];
 
@@ -183,7 +186,8 @@ impl Row {
         Some(decoded)
     }
 
-    /// The row of a function without unwind information whose frame's size is known, as Go's tables tell it.
+    /// The row of a function without unwind information whose frame's size is known, as Go's tables tell it. Negative is what has taken
+    /// its return address off the stack: Go's `vfork`, whose child shares the stack, has it in r12 meanwhile.
     pub fn of_frame_size(size: i32) -> Row {
         let mut kept = [const { Rule::Same }; KEPT.len()];
         if size > 0 {
@@ -192,7 +196,7 @@ impl Row {
         }
         Row {
             frame_address: FrameAddress::Register(STACK_POINTER, size.saturating_add(8)),
-            return_address: Rule::AtFrame(-8),
+            return_address: if size < 0 { Rule::Register(SAVED_BY_VFORK) } else { Rule::AtFrame(-8) },
             kept,
             others: None,
             signal: false,

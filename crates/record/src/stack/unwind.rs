@@ -69,8 +69,10 @@ impl<'a> Machine<'a> {
             }
             FrameAddress::Expression(steps) => self.evaluate(steps, None)?,
         };
-        // A frame lies above the one it called. After a signal it may be on another stack.
-        if !row.signal && frame <= self.register(STACK_POINTER)? {
+        // A frame lies above the one it called, or where that is if nothing is left of it on the stack. After a signal it may be on
+        // another.
+        let least = u64::from(!matches!(row.return_address, Rule::Register(_)));
+        if !row.signal && frame < self.register(STACK_POINTER)?.saturating_add(least) {
             return None;
         }
         let return_address = self.value(INSTRUCTION_POINTER, &row.return_address, frame)?;
@@ -221,6 +223,17 @@ mod tests {
 
     fn stack(words: &[u64]) -> Vec<u8> {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn a_return_address_that_was_taken_off_the_stack_is_in_a_register() {
+        let stack = stack(&[7, 8]);
+        let mut registers = registers(0x1000, 0x1008);
+        registers.0[12] = 0x4000;
+        let mut machine = Machine::new(&registers, &stack);
+        assert_eq!(machine.apply(&Row::of_frame_size(-8)), Some(Unwound::Caller));
+        let of = |register: u8| machine.register(register);
+        assert_eq!((of(INSTRUCTION_POINTER), of(STACK_POINTER)), (Some(0x4000), Some(0x1000)));
     }
 
     #[test]
