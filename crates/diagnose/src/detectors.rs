@@ -44,6 +44,7 @@ mod poll_scan;
 mod pool_exhausted;
 mod port_exhaustion;
 mod process_per_request;
+mod regex_matching;
 mod retry_storm;
 mod saturated_thread;
 mod serial_requests;
@@ -240,6 +241,7 @@ pub const ALL: &[Detector] = &[
     busy_spin::DETECTOR,
     poll_scan::DETECTOR,
     compiled_per_request::DETECTOR,
+    regex_matching::DETECTOR,
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
     memory_churn::DETECTOR,
