@@ -111,7 +111,9 @@ fn read<R: Row, const NUMBERS: usize>(case: &Case, numbers: [fn(&R) -> u32; NUMB
     })?;
     let pieces: Vec<Vec<R>> = lists.into_values().chain([rest]).flat_map(|list| list.0).collect();
     let mut rows = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
-    pieces.into_iter().for_each(|piece| rows.extend(piece));
+    for piece in pieces {
+        rows.extend(piece);
+    }
     Ok(rows)
 }
 

@@ -48,8 +48,9 @@ pub(super) fn find(analysis: &Analysis, counted: &[Span]) -> Elsewhere {
     let stands_for = waits::stretches_of_each(analysis, &mut |exchange, stretches| {
         let mut spans = Vec::new();
         for stretch in stretches {
-            let of_process = endings.get(&analysis.threads.all()[stretch.thread].pid);
-            of_process.into_iter().for_each(|endings| of_stretch(analysis, &stretch, endings, &mut spans, &mut waits));
+            if let Some(endings) = endings.get(&analysis.threads.all()[stretch.thread].pid) {
+                of_stretch(analysis, &stretch, endings, &mut spans, &mut waits);
+            }
         }
         let waited = spans::length(spans::within(&spans::merge(spans), exchange.start, exchange.end));
         wall += waited as f64;
@@ -88,7 +89,9 @@ fn endings(analysis: &Analysis, counted: &[Span]) -> FxHashMap<u32, Vec<Ending>>
             open.push(Open { question: message, row, at });
         }
     }
-    endings.values_mut().for_each(|endings| endings.sort_by_key(|one| one.at));
+    for endings in endings.values_mut() {
+        endings.sort_by_key(|one| one.at);
+    }
     endings
 }
 
