@@ -35,7 +35,7 @@ pub use world::{WorldAction, WorldCommandArguments, WorldMakeArguments, WorldRem
 
 use case::Names;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use lab::{Change, End, World};
@@ -71,6 +71,7 @@ impl Arguments {
     /// Where they cannot be understood; or they ask for help, or for the version.
     pub fn parse_words(words: &[String]) -> Result<Arguments, clap::Error> {
         let (own, behind) = CompareArguments::divide(words);
+        only_one_server(own)?;
         let mut typed = Arguments::try_parse_from(own)?;
         if let Command::Compare(compare) = &typed.command
             && let Some(in_order) = compare.options_first(own)
@@ -83,6 +84,20 @@ impl Arguments {
         }
         Ok(typed)
     }
+}
+
+/// Of other options the last one counts, so that scripts can put theirs behind those of others; a second server would be left out
+/// without a word.
+fn only_one_server(words: &[String]) -> Result<(), clap::Error> {
+    let options = words.iter().take_while(|word| *word != "--");
+    if options.filter(|word| *word == "--server" || word.starts_with("--server=")).nth(1).is_some() {
+        let mut error = clap::Error::new(ErrorKind::ArgumentConflict);
+        for kind in [ContextKind::InvalidArg, ContextKind::PriorArg] {
+            error.insert(kind, ContextValue::String("--server".to_string()));
+        }
+        return Err(error);
+    }
+    Ok(())
 }
 
 /// The commands.

@@ -49,6 +49,10 @@ pub fn failure(error: &clap::Error) -> Failure {
     if let (ErrorKind::ValueValidation, Some(why)) = (error.kind(), error.source()) {
         return invalid_value(error, &why.to_string());
     }
+    if error.kind() == ErrorKind::ArgumentConflict && context(error, ContextKind::PriorArg) == "--server" {
+        let start = "--server \"sh -c './application & exec nginx -c proxy.conf'\"";
+        return Failure::new("--server can be given only once", "one command starts all servers", start);
+    }
     let text = error.to_string();
     let what = match error.kind() {
         ErrorKind::MissingRequiredArgument => "a required argument is missing",

@@ -22,6 +22,16 @@ fn an_unknown_option_names_the_similar_one() {
 }
 
 #[test]
+fn a_second_server_is_refused_with_the_command_that_starts_both() {
+    let servers = ["--server", "./application", "--server=nginx -c proxy.conf"];
+    let ran = Stage::new().run(&[&["run"], &servers[..], &["--", "true"]].concat());
+    assert_eq!(ran.error()[0], "whyslow: --server can be given only once");
+    assert!(ran.error()[2].contains("sh -c"), "{ran:?}");
+    let behind = Stage::new().run(&["run", "--no-prove", "--", "echo", "--server", "--server"]);
+    assert!(!behind.stderr.contains("only once"), "{behind:?}");
+}
+
+#[test]
 fn a_run_without_a_command_says_that_it_is_missing() {
     assert!(Stage::new().run(&["run"]).error()[1].contains("COMMAND"));
     assert!(Stage::new().run(&["dance"]).error()[0].contains("dance"));
