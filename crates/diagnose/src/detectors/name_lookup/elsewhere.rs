@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 const GOES_ON: u64 = 5_000_000;
 /// One in so many requests at least asks for a name: fewer questions are a matter of the server's own, in the background.
 const ASKS: usize = 2;
+/// So many questions are open at a time: of more, the oldest has been given up.
+const MOST_OPEN: usize = 1_000;
 
 /// A message that can end a wait: when it was read or sent, and the question that it answers or repeats.
 struct Ending {
@@ -67,17 +69,30 @@ struct Open<'r> {
     at: u64,
 }
 
+/// By thread, in order of time.
+fn by_thread(counted: &[Span]) -> FxHashMap<u32, Vec<(u64, u64)>> {
+    let mut by_thread: FxHashMap<u32, Vec<(u64, u64)>> = FxHashMap::default();
+    for span in counted {
+        by_thread.entry(span.tid.unwrap_or_default()).or_default().push((span.start, span.end));
+    }
+    by_thread.into_iter().map(|(tid, spans)| (tid, spans::merge(spans))).collect()
+}
+
 /// By process, in order of time.
 fn endings(analysis: &Analysis, counted: &[Span]) -> FxHashMap<u32, Vec<Ending>> {
     let slots = analysis.exchanges.iter().filter_map(|exchange| analysis.server_slot(exchange));
     let servers: FxHashSet<u32> = slots.map(|slot| analysis.connections.row(slot).pid).collect();
+    let counted = by_thread(counted);
+    let is_counted = |tid: u32, at: u64| {
+        let spans = counted.get(&tid).map_or(&[][..], Vec::as_slice);
+        spans[..spans.partition_point(|span| span.0 <= at)].last().is_some_and(|span| at <= span.1)
+    };
     let mut open: FxHashMap<u32, Vec<Open>> = FxHashMap::default();
     let mut endings: FxHashMap<u32, Vec<Ending>> = FxHashMap::default();
     for (row, message) in analysis.recording.lookups.iter().enumerate() {
         let Some(pid) = analysis.threads.get(message.tid).map(|thread| thread.pid) else { continue };
         let at = lookups::time(analysis.recording, message);
-        let is_counted = |span: &Span| span.tid == Some(message.tid) && (span.start..=span.end).contains(&at);
-        if !servers.contains(&pid) || counted.iter().any(is_counted) {
+        if !servers.contains(&pid) || is_counted(message.tid, at) {
             continue;
         }
         let open = open.entry(pid).or_default();
@@ -86,6 +101,9 @@ fn endings(analysis: &Analysis, counted: &[Span]) -> FxHashMap<u32, Vec<Ending>>
             endings.entry(pid).or_default().push(Ending { at, asked: over.at, question: over.row });
         }
         if message.direction == direction::OUT {
+            if open.len() == MOST_OPEN {
+                open.remove(0);
+            }
             open.push(Open { question: message, row, at });
         }
     }
