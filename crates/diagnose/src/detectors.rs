@@ -67,11 +67,12 @@ mod token_bucket;
 mod traced_program;
 mod uneven_accept;
 
+use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::{self, Located};
-use case::Kind;
 use case::facts::Observation;
 use case::tables::Sample;
+use case::{Kind, Nanos, Share};
 use std::collections::BTreeMap;
 
 /// A pathology's page, for `explain`.
@@ -289,6 +290,33 @@ fn goes_on(analysis: &Analysis, samples: &[&Sample]) -> bool {
         counts[begun * PARTS / starts.len()] += 1;
     }
     counts.iter().all(|&count| count as f64 * PARTS as f64 >= EVENLY * samples.len() as f64)
+}
+
+/// Work of one kind that requests wait for, as CPU samples show it.
+struct Work<'r> {
+    /// Rows of the table of samples.
+    rows: Vec<usize>,
+    samples: Vec<&'r Sample>,
+    /// How long requests wait for it, in nanoseconds.
+    wall: u64,
+    /// That of all that they take.
+    share: Share,
+}
+
+/// Fewer samples than this say little about a share: 50 ms at the usual rate.
+const SAMPLES: usize = 50;
+
+/// The samples within requests of work that a test tells by its stacks (script, native); none where they are few, less than a
+/// part of the requests' time, or not spread over all requests.
+fn work_in_requests<'r>(analysis: &Analysis<'r>, least: f64, is_it: impl Fn(&Sample) -> bool) -> Option<Work<'r>> {
+    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
+    let mut is_it = |one: &Sample| *kinds.entry((one.script_stack, one.stack)).or_insert_with(|| is_it(one));
+    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, one)| is_it(one));
+    let (rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.filter(|(_, one)| is_within(analysis, one)).unzip();
+    let wall = (samples.len() as u64 * analysis.sample_period()).min(analysis.exchange_wall());
+    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
+    let counts = samples.len() >= SAMPLES && share.0 >= least && goes_on(analysis, &samples);
+    counts.then_some(Work { rows, samples, wall, share })
 }
 
 /// The middle value; 0 of nothing.

@@ -1,11 +1,9 @@
 //! P60: patterns, templates and the like that are made ready again for each request.
 
-use super::{Found, common_caller, common_place, detector, goes_on, rows};
-use crate::analysis::ledger::is_within;
+use super::{Found, Work, common_caller, common_place, detector, rows, work_in_requests};
 use crate::analysis::{Analysis, PotentialSaving};
 use case::Nanos;
 use case::tables::Sample;
-use std::collections::BTreeMap;
 
 detector! {
     /// # compiled-per-request
@@ -37,9 +35,6 @@ detector! {
 
 /// Below a tenth of the requests' time nobody would notice that it is gone.
 const LEAST: f64 = 0.1;
-
-/// Fewer samples than this say little about a share: 50 ms at the usual rate.
-const SAMPLES: usize = 50;
 
 /// Something that is made.
 struct Made {
@@ -147,18 +142,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 }
 
 fn detect_one(analysis: &Analysis, made: &Made) -> Option<Found> {
-    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
-    let mut is_it = |sample: &Sample| {
-        *kinds.entry((sample.stack, sample.script_stack)).or_insert_with(|| made.is_made_in(analysis, sample))
-    };
-    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| is_it(sample));
-    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) =
-        numbered.filter(|(_, one)| is_within(analysis, one)).unzip();
-    let wall = (samples.len() as u64 * analysis.sample_period()).min(analysis.exchange_wall());
-    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
-    if samples.len() < SAMPLES || share.0 < LEAST || !goes_on(analysis, &samples) {
-        return None;
-    }
+    let Work { rows: found_rows, samples, wall, share } =
+        work_in_requests(analysis, LEAST, |sample| made.is_made_in(analysis, sample))?;
     let count = analysis.exchanges.len().max(1) as u64;
     // A script's own line, where it is a script's library that makes it.
     let is_by_script = !made.files.is_empty() && samples.iter().any(|sample| sample.script_stack != 0);

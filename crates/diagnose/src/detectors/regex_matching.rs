@@ -1,11 +1,9 @@
 //! P64: requests wait while a regular expression is matched.
 
-use super::{Found, common_caller, detector, goes_on, rows};
-use crate::analysis::ledger::is_within;
+use super::{Found, Work, common_caller, detector, rows, work_in_requests};
 use crate::analysis::{Analysis, PotentialSaving};
 use case::tables::Sample;
 use case::{Kind, Nanos};
-use std::collections::BTreeMap;
 
 detector! {
     /// # regex-matching
@@ -40,9 +38,6 @@ detector! {
 
 /// Below a fifth of the requests' time another expression, which has to match as well, hardly shows.
 const LEAST: f64 = 0.2;
-
-/// Fewer samples than this say little about a share: 50 ms at the usual rate.
-const SAMPLES: usize = 50;
 
 /// What functions that match begin with. Those that compile share their libraries, not these names.
 const MATCHERS: [&str; 40] = [
@@ -97,18 +92,8 @@ fn is_matcher(function: &str) -> bool {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let mut kinds: BTreeMap<u32, bool> = BTreeMap::new();
-    let mut matches = |sample: &Sample| {
-        *kinds.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, is_matcher))
-    };
-    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| matches(sample));
-    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) =
-        numbered.filter(|(_, one)| is_within(analysis, one)).unzip();
-    let wall = (samples.len() as u64 * analysis.sample_period()).min(analysis.exchange_wall());
-    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
-    if samples.len() < SAMPLES || share.0 < LEAST || !goes_on(analysis, &samples) {
-        return None;
-    }
+    let matches = |sample: &Sample| analysis.code.passes_through(sample.stack, is_matcher);
+    let Work { rows: found_rows, samples, wall, share } = work_in_requests(analysis, LEAST, matches)?;
     let count = analysis.exchanges.len().max(1) as u64;
     let place = common_caller(analysis, &samples, is_matcher);
     let what = "Regular expressions take long to match while requests wait".to_string();

@@ -1,13 +1,8 @@
 //! What parses: CPU samples in the parsers of the common formats, by the names of functions, modules and scripts.
 
 use crate::analysis::Analysis;
-use crate::analysis::ledger::is_within;
-use crate::detectors::goes_on;
+use crate::detectors::work_in_requests;
 use case::tables::{Location, Sample};
-use std::collections::BTreeMap;
-
-/// Fewer samples than this say little about a share: 50 ms at the usual rate.
-const SAMPLES: usize = 50;
 
 /// Functions that take a text apart begin with these,
 const PARSERS: [&str; 24] = [
@@ -75,14 +70,8 @@ pub(super) fn samples(analysis: &Analysis) -> Vec<usize> {
             || MODULES.iter().any(|name| frame.module.contains(name))
             || SCRIPTS.iter().any(|name| frame.file.contains(name))
     };
-    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
-    let mut is_parsing = |sample: &Sample| {
-        let stacks = [sample.stack, sample.script_stack];
-        let parses = || stacks.iter().any(|&stack| analysis.code.frames(stack).any(parses));
-        *kinds.entry((sample.stack, sample.script_stack)).or_insert_with(parses)
+    let is_parsing = |sample: &Sample| {
+        [sample.stack, sample.script_stack].iter().any(|&stack| analysis.code.frames(stack).any(parses))
     };
-    let numbered = analysis.recording.samples.iter().enumerate();
-    let (rows, samples): (Vec<usize>, Vec<&Sample>) =
-        numbered.filter(|(_, sample)| is_parsing(sample) && is_within(analysis, sample)).unzip();
-    if samples.len() >= SAMPLES && goes_on(analysis, &samples) { rows } else { Vec::new() }
+    work_in_requests(analysis, 0.0, is_parsing).map_or_else(Vec::new, |work| work.rows)
 }
