@@ -69,7 +69,7 @@ fn options_that_make_no_sense_name_what_does() {
     assert!(run("--link", "mtu=5").error()[1].contains("68 to 65535"));
     assert!(run("--duration", "soon").error()[1].contains("ms, s, m and h"));
     assert!(run("--user", "no-such-user").error()[1].contains("no-such-user"));
-    assert!(run("--server", "sh -c 'x").error()[1].contains("quote"));
+    assert!(stage.run(&["run", "--server", "sh -c 'x", "--", "true"]).error()[1].contains("quote"));
     assert!(run("--hz", "many").error()[0].contains("--hz"));
     assert!(run("--requests", "0").error()[0].contains("--requests"));
 }
