@@ -1,5 +1,5 @@
-//! Look-ups that a server's requests wait for elsewhere than in the thread that answers them: in a pool's, as libuv's (Node), in whichever
-//! thread waits for events (Go), or in an event loop of their own.
+//! Look-ups that a server's requests wait for elsewhere than in the thread that answers them: in a pool's, as libuv's (Node),
+//! in whichever thread waits for events (Go), or in an event loop of their own.
 //!
 //! A wait is one for a look-up if what ended it is a message of one: the answer that is read next, or, after a time-out, the same
 //! question asked again.
