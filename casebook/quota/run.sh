@@ -55,4 +55,4 @@ leave_group() {
 
 if [ "$VARIANT" = slow ]; then enter_group; fi
 watch --server "$PYTHON $CASEBOOK/quota/server.py {server} $port 60" -- \
-    "$PYTHON" "$CASEBOOK/quota/client.py" {server} "$port" "${REQUESTS:-150}"
+    "$PYTHON" "$CASEBOOK/quota/client.py" {server} "$port" "${REQUESTS:-40}"
