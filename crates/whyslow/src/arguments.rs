@@ -36,11 +36,12 @@ pub use world::{WorldAction, WorldCommandArguments, WorldMakeArguments, WorldRem
 use case::Names;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use lab::{Change, End, World};
 use record::User;
 use std::path::PathBuf;
+use studies::Words;
 
 /// Finds out why a networked program is slow, and proves it.
 #[derive(Parser)]
@@ -86,11 +87,12 @@ impl Arguments {
     }
 }
 
-/// Of other options the last one counts, so that scripts can put theirs behind those of others; a second server would be left out
-/// without a word.
+/// Of other options the last one counts, so that scripts can put theirs behind those of others; of two servers one would be left out
+/// without a word. What stands in the program's own words is the program's.
 fn only_one_server(words: &[String]) -> Result<(), clap::Error> {
-    let options = words.iter().take_while(|word| *word != "--");
-    if options.filter(|word| *word == "--server" || word.starts_with("--server=")).nth(1).is_some() {
+    let matches = Arguments::command().try_get_matches_from(words)?;
+    let servers = matches.subcommand().and_then(|(_, typed)| typed.try_get_many::<Words>("server").ok().flatten());
+    if servers.is_some_and(|servers| servers.len() > 1) {
         let mut error = clap::Error::new(ErrorKind::ArgumentConflict);
         for kind in [ContextKind::InvalidArg, ContextKind::PriorArg] {
             error.insert(kind, ContextValue::String("--server".to_string()));

@@ -40,7 +40,7 @@ detector! {
 const LEAST: f64 = 0.2;
 
 /// What functions that match begin with. Those that compile share their libraries, not these names.
-const MATCHERS: [&str; 40] = [
+const MATCHERS: [&str; 43] = [
     // CPython, by the width of a character.
     "sre_ucs1_",
     "sre_ucs2_",
@@ -57,14 +57,18 @@ const MATCHERS: [&str; 40] = [
     "rb_reg_search",
     "rb_reg_start_with_p",
     "rb_reg_match",
-    "java.util.regex.Matcher.",
+    // Not what replaces, which may call a function of the program's.
+    "java.util.regex.Matcher.find",
+    "java.util.regex.Matcher.match",
+    "java.util.regex.Matcher.lookingAt",
+    "java.util.regex.Matcher.search",
     "java.util.regex.Pattern$",
     "regexp.(*Regexp).doExecute",
     "regexp.(*Regexp).doOnePass",
     "regexp.(*Regexp).backtrack",
     "regexp.(*Regexp).allMatches",
     "regexp.(*machine).",
-    // What V8 calls the code from that it compiles of an expression. Not what replaces: that may call a function of the program's.
+    // What calls the code that V8 compiles of an expression; again not what replaces.
     "Builtins_RegExpPrototypeTest",
     "Builtins_RegExpPrototypeExec",
     "Builtins_RegExpExec",
@@ -76,10 +80,10 @@ const MATCHERS: [&str; 40] = [
     "v8::internal::NativeRegExpMacroAssembler::",
     "v8::internal::IrregexpInterpreter::",
     "v8::internal::ExperimentalRegExp::",
-    // GNU's regexec, and what programs with a copy of it call.
+    // GNU's.
     "regexec",
-    "re_search",
-    "re_match",
+    "re_search_internal",
+    "re_search_stub",
     "std::__detail::_Executor",
     "re2::RE2::Match",
     "re2::DFA::",
@@ -107,7 +111,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         what,
         mechanism: vec![
             format!("{share} of the requests' time is spent on that, all through the run: {} samples.", samples.len()),
-            "An expression with nested or adjacent repetitions tries every way to share a text between them.".to_string(),
+            "An engine that backtracks tries every way to share a text between nested or adjacent repetitions.".to_string(),
         ],
         saving: PotentialSaving { wall, outside: 0, cpu: wall, affected: count },
         place,

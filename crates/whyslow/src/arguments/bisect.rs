@@ -1,7 +1,7 @@
 //! The options of `whyslow bisect`.
 
 use super::{KeepNames, KeepingArguments, WorldArguments, end, examples};
-use clap::Args;
+use clap::{ArgAction, Args};
 use lab::worlds::WorldName;
 use lab::{End, Metric};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct BisectArguments {
     pub bad: WorldName,
 
     /// Start this server for each trial and stop it afterwards; split like a shell command
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", action = ArgAction::Append)]
     pub server: Option<Words>,
 
     /// Which end runs in the two worlds; the other runs on the host

@@ -2,7 +2,7 @@
 
 use super::{CheckOutput, Driver, KeepNames, KeepingArguments, WorldArguments, examples};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory};
+use clap::{ArgAction, Args, CommandFactory};
 use lab::Metric;
 use lab::compare::Condition;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use studies::compare::Change;
 )]
 pub struct CompareArguments {
     /// Start this server for both sides and stop it afterwards; split like a shell command
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", action = ArgAction::Append)]
     pub server: Option<Words>,
 
     /// Drive a load instead of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)

@@ -1,7 +1,7 @@
 //! The options of `whyslow matrix`.
 
 use super::{KeepNames, KeepingArguments, WorldArguments, end, examples};
-use clap::Args;
+use clap::{ArgAction, Args};
 use lab::{End, Metric};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub struct MatrixArguments {
     pub tries: Vec<String>,
 
     /// Start this server for each trial and stop it afterwards; split like a shell command
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", action = ArgAction::Append)]
     pub server: Option<Words>,
 
     /// Which end loads the library; the other keeps its own

@@ -2,7 +2,7 @@
 
 use super::{AnswerArguments, CheckOutput, Driver, KeepNames, KeepingArguments, WorldArguments, examples};
 use case::Share;
-use clap::Args;
+use clap::{ArgAction, Args};
 use lab::{Asked, Metric};
 use std::time::Duration;
 use studies::Words;
@@ -12,7 +12,7 @@ use studies::Words;
 #[command(args_override_self = true, after_help = examples::of("run"))]
 pub struct RunArguments {
     /// Start this server first, record it too, and stop it afterwards; split like a shell command
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", action = ArgAction::Append)]
     pub server: Option<Words>,
 
     /// Drive a load instead of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)

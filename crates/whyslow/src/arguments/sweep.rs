@@ -1,7 +1,7 @@
 //! The options of `whyslow sweep`.
 
 use super::{Driver, KeepNames, KeepingArguments, WorldArguments, examples};
-use clap::Args;
+use clap::{ArgAction, Args};
 use lab::{Metric, Vary};
 use std::time::Duration;
 use studies::Words;
@@ -15,7 +15,7 @@ pub struct SweepArguments {
     pub vary: Vary,
 
     /// Start this server for each trial and stop it afterwards; split like a shell command
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", action = ArgAction::Append)]
     pub server: Option<Words>,
 
     /// Drive a load instead of a program, 1000 requests unless you say otherwise: http://{server}:8080/,rate=500,connections=64 (options of whyslow load, without dashes)
