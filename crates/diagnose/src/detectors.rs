@@ -4,6 +4,7 @@
 
 mod allocator_pressure;
 mod app_window_below_bdp;
+mod beat;
 mod body_not_drained;
 mod bufferbloat;
 mod busy_spin;

@@ -9,6 +9,7 @@ use crate::exchange::Exchange;
 use crate::syscall;
 use crate::threads::call_end;
 use crate::waits::Kinds;
+use case::tables::Call;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer distances between answers do not show a pace.
@@ -60,10 +61,7 @@ pub(crate) fn limited<'a>(analysis: &'a Analysis) -> Option<Paced<'a>> {
 
 /// How a server dealt with a request: what it read last, and the first that it wrote.
 fn turn<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Turn<'a>> {
-    let transfers = analysis.server_transfers(exchange);
-    let calls = || transfers.iter().map(|&row| analysis.call(row as usize));
-    let written = calls().find(|call| syscall::is_write(call.number))?;
-    let read = calls().rfind(|call| syscall::is_read(call.number) && call.start < written.start)?;
+    let (read, written) = read_and_written(analysis, exchange)?;
     let thread = analysis.threads.get(written.tid)?;
     let end = thread.calls.start
         + analysis.recording.calls[thread.calls.clone()].partition_point(|call| call.start < written.start);
@@ -71,6 +69,15 @@ fn turn<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Turn<'a>> {
     let waited = before.find(|&row| analysis.call(row).blocked.0 > 0);
     let by_time = |row: &usize| syscall::is_poll(analysis.call(*row).number) && analysis.call(*row).result == 0;
     Some(Turn { exchange, read: call_end(read), written: written.start.0, timer: waited.filter(by_time) })
+}
+
+/// By which call a server read the last of a request, and by which it wrote the first of the answer.
+pub(crate) fn read_and_written<'a>(analysis: &'a Analysis, exchange: &Exchange) -> Option<(&'a Call, &'a Call)> {
+    let transfers = analysis.server_transfers(exchange);
+    let calls = || transfers.iter().map(|&row| analysis.call(row as usize));
+    let written = calls().find(|call| syscall::is_write(call.number))?;
+    let read = calls().rfind(|call| syscall::is_read(call.number) && call.start < written.start)?;
+    Some((read, written))
 }
 
 /// The distance at which answers leave while several requests wait, where there is one.

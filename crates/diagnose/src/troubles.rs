@@ -1,7 +1,8 @@
 //! What went wrong again and again while it was recorded: calls that fail, SYNs that nobody answers, resets, queues
-//! that overflow, CPUs that others keep. None of it is a cause; it is where somebody would look next.
+//! that overflow, CPUs that others keep or a hypervisor takes. None of it is a cause; it is where somebody would look next.
 
 mod run_delay;
+mod stolen;
 
 pub(crate) use run_delay::Running;
 
@@ -37,6 +38,7 @@ pub fn find(analysis: &Analysis) -> Vec<Trouble> {
     found.extend(reset(analysis));
     found.extend(overflows(analysis));
     found.extend(run_delay::find(analysis));
+    found.extend(stolen::find(analysis));
     found
 }
 

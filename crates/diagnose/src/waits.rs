@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 
 pub use cost::RequestCost;
 pub(crate) use cost::costs;
+pub(crate) use group::after_time_outs;
 pub(crate) use kinds::Kinds;
 pub(crate) use queue::{most_at_a_time, queue, unread};
 pub use rows::rows;

@@ -52,6 +52,11 @@ pub enum Trouble {
         /// Its share of the exchanges' time.
         share: f64,
     },
+    /// The hypervisor ran others while this machine had something to run (steal time).
+    Stolen {
+        /// Its share of the time in which the machine had something to run, on all its CPUs.
+        share: f64,
+    },
     /// Something that this version of whyslow does not know.
     #[default]
     #[serde(other)]

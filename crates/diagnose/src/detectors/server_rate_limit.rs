@@ -1,5 +1,6 @@
 //! P28: a server limits the rate of requests.
 
+mod one_at_a_time;
 mod parts;
 
 use super::{Found, costly_call, detector, median, rows};
@@ -25,9 +26,10 @@ detector! {
     /// Turned away: three or more answers with status 429, or with 503 in less time than the others take, and the time that they
     /// and the sleeps of the client after them take. Delayed: twenty or more requests in a row that the server had read before,
     /// several at a time, and whose answers leave at equal distances, each as a wait of its event loop ends by time; while one that
-    /// comes when nobody waits is answered at once. In parts: between the writes of one answer five or more waits of one length,
-    /// each of which ends by time, that take most of what lies between; or fewer in each, as long as the parts before them are
-    /// large. No write was refused before them.
+    /// comes when nobody waits is answered at once. Or one at a time: twenty or more whose answers leave at equal distances
+    /// although whoever asks later waits for less, as their server waits for a time to pass. In parts: between the writes of one
+    /// answer five or more waits of one length, each of which ends by time, that take most of what lies between; or fewer in
+    /// each, as long as the parts before them are large. No write was refused before them.
     ///
     /// ## What proves it
     /// More clients or fewer at a time: the rate stays the same. Nothing outside the server switches its limit off.
@@ -53,7 +55,8 @@ const TOO_MANY_REQUESTS: u16 = 429;
 const UNAVAILABLE: u16 = 503;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    turned_away(analysis).or_else(|| delayed(analysis)).or_else(|| parts::detect(analysis))
+    let found = turned_away(analysis).or_else(|| delayed(analysis)).or_else(|| one_at_a_time::detect(analysis));
+    found.or_else(|| parts::detect(analysis))
 }
 
 /// An answer by which a client was turned away, and the sleep that followed.

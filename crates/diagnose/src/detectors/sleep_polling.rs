@@ -3,6 +3,7 @@
 mod asked_again;
 mod handed_out;
 mod looks;
+mod ticks;
 
 use super::{Found, costly_call, detector, lock_convoy, median, rows, slow_reader};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -31,7 +32,9 @@ detector! {
     /// while there is nothing to do, five or more times; and requests whose waits, followed from whoever waits to whoever
     /// ended the wait, lead to these sleeps. Or requests that are the same as the one before, each after a sleep, while
     /// whatever else the client asks follows at once. Or sleeps between a read, an accept or a poll that does not wait and
-    /// finds nothing, and the same one that finds something; charged from when that had come.
+    /// finds nothing, and the same one that finds something; charged from when that had come. Or twenty or more answers that leave
+    /// at equal distances as their server waits for a time to pass, one that had been set before they came, or for which whoever
+    /// asks later waits for less: it is not a pause for each of them, but a timer that ticks by itself.
     ///
     /// ## What proves it
     /// Sleeps a hundred times shorter: the wait goes away. With sleeps of half and of twice the length it halves and doubles.
@@ -97,7 +100,8 @@ impl Polling {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let found = [waited_for_by_requests(analysis), asked_again::detect(analysis), looks::detect(analysis)];
+    let found =
+        [waited_for_by_requests, asked_again::detect, looks::detect, ticks::detect].map(|detect| detect(analysis));
     found.into_iter().flatten().max_by_key(|found| found.saving.wall.saturating_add(found.saving.outside))
 }
 

@@ -223,19 +223,10 @@ impl Group {
         }
     }
 
-    /// Where the program goes on after the waits that time out: the first line after one that is not where it was begun.
+    /// Where the program goes on after the waits that time out.
     fn then(&self, analysis: &Analysis, begun: Option<&Place>) -> Vec<Place> {
-        let timed_out = self.waits.iter().filter_map(|wait| {
-            let row = wait.call.filter(|&row| ender::is_timed_out(analysis.call(row)))?;
-            let next = ender::calls_after(analysis, row);
-            let stacks = next.map(|call| (call.script_stack, call.stack));
-            let elsewhere = |&(script, native): &(u32, u32)| {
-                of_what_goes_on(&analysis.code, script, native).first().is_some_and(|place| Some(place) != begun)
-            };
-            Some((stacks.into_iter().find(elsewhere)?, wait.window.length() as u64))
-        });
-        let timed_out: Vec<((u32, u32), u64)> = timed_out.take(MOST_LOOKED_AT).collect();
-        of_most_by(timed_out, |script, native| of_what_goes_on(&analysis.code, script, native)).places
+        let rows = self.waits.iter().filter_map(|wait| Some((wait.call?, wait.window.length() as u64)));
+        after_time_outs(analysis, rows, begun).places
     }
 
     /// What the waits were for that others were asked, where nearly all of them have one answer in common.
@@ -288,4 +279,23 @@ fn asked_before<'a>(analysis: &Analysis<'a>, row: usize) -> Option<&'a Command> 
 fn whole_length(analysis: &Analysis, wait: &Wait) -> u64 {
     let call = wait.call.map(|row| analysis.call(row).blocked.0.min(analysis.wall()));
     call.unwrap_or_default().max(wait.window.to - wait.window.from)
+}
+
+/// Where programs go on after waits, rows of the table of calls with their weights, as far as they time out: the first line after
+/// one that is not where it was begun.
+pub(crate) fn after_time_outs(
+    analysis: &Analysis,
+    waits: impl Iterator<Item = (usize, u64)>,
+    begun: Option<&Place>,
+) -> Located {
+    let timed_out = waits.filter(|&(row, _)| ender::is_timed_out(analysis.call(row))).filter_map(|(row, weight)| {
+        let next = ender::calls_after(analysis, row);
+        let stacks = next.map(|call| (call.script_stack, call.stack));
+        let elsewhere = |&(script, native): &(u32, u32)| {
+            of_what_goes_on(&analysis.code, script, native).first().is_some_and(|place| Some(place) != begun)
+        };
+        Some((stacks.into_iter().find(elsewhere)?, weight))
+    });
+    let timed_out: Vec<((u32, u32), u64)> = timed_out.take(MOST_LOOKED_AT).collect();
+    of_most_by(timed_out, |script, native| of_what_goes_on(&analysis.code, script, native))
 }

@@ -38,6 +38,11 @@ fn sentence(trouble: &Trouble) -> String {
             Nanos(*ns_per_exchange),
             Share(*share)
         ),
+        Trouble::Stolen { share } => format!(
+            "The hypervisor ran others for {} of the time in which this machine had something to run (steal): times are longer \
+             for it, and part of them has no explanation here.",
+            Share(*share)
+        ),
         Trouble::Other => "Something this version of whyslow cannot name.".into(),
     }
 }
@@ -61,6 +66,9 @@ mod tests {
         let said = "Other programs kept the CPUs: threads that were ready to run waited 1,200 times for a millisecond or more, \
                     5.60 ms of each request (64 %).";
         assert_eq!(sentence(&kept), said);
+        let said = "The hypervisor ran others for 31 % of the time in which this machine had something to run (steal): times are \
+                    longer for it, and part of them has no explanation here.";
+        assert_eq!(sentence(&Trouble::Stolen { share: 0.31 }), said);
         let overflow = Trouble::Overflow { counter: "TcpExt.ListenOverflows".into(), count: 7 };
         let said = "A kernel queue overflowed 7 times (TcpExt.ListenOverflows; counted for the whole machine).";
         assert_eq!(sentence(&overflow), said);
