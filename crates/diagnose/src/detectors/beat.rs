@@ -194,7 +194,7 @@ fn of_answers<'a>(analysis: &'a Analysis, mut answers: Vec<Held<'a>>) -> Option<
     let at_once = alone.iter().filter(|one| one.timer.is_none() && one.length() < period / 2).count();
     let lets_the_first_pass = at_once * 2 > alone.len();
     let beat = Beat { held, period, is_set_before, later_waits_less, lets_the_first_pass };
-    let is_timed = timed as f64 >= MOSTLY * (timed + not) as f64;
+    let is_timed = timed > 0 && timed as f64 >= MOSTLY * (timed + not) as f64;
     (is_timed && (later_waits_less || is_set_before)).then_some(beat)
 }
 
@@ -255,15 +255,12 @@ fn time(analysis: &Analysis, answers: &mut [Held]) {
 
 fn note(analysis: &Analysis, stretch: &Stretch, held: &mut Held) {
     let (from, to) = (stretch.from.max(held.read), stretch.to.min(held.written));
-    let mut longest = 0;
     analysis.threads.walk(stretch.thread, from, to, &mut Cursor::default(), &mut |moment| {
         let timed = moment.call.filter(|&row| moment.state == State::Blocked && is_timed_out(analysis.call(row)));
         if let Some(row) = timed {
-            let length = moment.end - moment.start;
-            held.waited = Some(held.waited.unwrap_or_default().saturating_add(length));
-            if length > longest {
-                (longest, held.timer) = (length, Some(row));
-            }
+            held.waited = Some(held.waited.unwrap_or_default().saturating_add(moment.end - moment.start));
+            let longer = |&one: &usize| analysis.call(one).blocked > analysis.call(row).blocked;
+            held.timer = held.timer.filter(longer).or(Some(row));
         }
     });
 }
