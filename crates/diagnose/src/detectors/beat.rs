@@ -40,24 +40,24 @@ const LATER_WAITS_LESS: f64 = -0.5;
 const CONFIDENCE: f64 = 0.99;
 
 /// A request that its server had read, and what it waited for then.
-pub(crate) struct Held<'a> {
-    pub exchange: &'a Exchange,
+struct Held<'a> {
+    exchange: &'a Exchange,
     /// When it had been read.
-    pub read: u64,
+    read: u64,
     /// When its answer was written.
-    pub written: u64,
+    written: u64,
     /// When the server had written an answer last, before it read this one.
     since: Option<u64>,
     /// How long it waited until a time had passed, in nanoseconds; none where it was not followed.
-    pub waited: Option<u64>,
+    waited: Option<u64>,
     /// The longest of these waits: a row of the table of calls.
-    pub timer: Option<usize>,
+    timer: Option<usize>,
 }
 
 /// A server that answers at the beat of a clock.
 pub(crate) struct Beat<'a> {
     /// The requests that waited for it, in order of their arrival.
-    pub held: Vec<Held<'a>>,
+    held: Vec<Held<'a>>,
     /// From one beat to the next, in nanoseconds.
     pub period: u64,
     /// Whether the timer had been set before the requests came that waited for it.
@@ -122,8 +122,8 @@ impl Beat<'_> {
             ),
             what,
             mechanism: vec![format!(
-                "{} answers left at equal distances, {} after the one before, whenever their requests had come; meanwhile the server \
-                 only waited for time to pass, half of the times for {usual} or more. {}",
+                "{} answers left at equal distances of {}, whenever their requests had come; until then the server only waited for \
+                 time to pass (median {usual}). {}",
                 number::count(self.held.len() as u64),
                 Nanos(self.period),
                 self.evidence(),

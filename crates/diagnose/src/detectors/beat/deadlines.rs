@@ -6,10 +6,9 @@ use crate::threads::call_end;
 use case::tables::Call;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Time-outs are set in milliseconds, rounded up or down, and end late: one of the same moment, set later, ends so much earlier or later
-/// at most, or
+/// Time-outs are set in milliseconds, rounded up or down, and end late: two that are meant for one moment differ by this at most,
 const SAME: u64 = 2_500_000;
-/// by this part of a period.
+/// and by this part of a period.
 const SAME_PART: u64 = 4;
 
 /// When waits end by time that were begun before, and when they were begun.
