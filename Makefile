@@ -75,7 +75,7 @@ test-fast:
 	WHYSLOW_FAST=1 cargo test --release --locked --package whyslow --test e2e -- $(FAST)
 
 stories:
-	scripts/setup.sh test
+	scripts/setup.sh healthy
 	cargo build --release --locked --package whyslow --package whyslow-farm
 	rm -rf target/stories
 	target/release/whyslow story run all -o target/stories

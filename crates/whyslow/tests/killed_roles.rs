@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testing::{alone, budget, is_root, stretched};
+use testing::{beside_others, budget, is_root, stretched};
 
 /// Kills of each role.
 const KILLS: u32 = 100;
@@ -90,8 +90,7 @@ fn whichever_role_is_killed_the_program_is_unharmed_and_undo_leaves_nothing() {
 }
 
 fn expect_unharmed(kills: u32) {
-    // Journals are the test's own, processes are known by a mark; what the whole host has is not looked at.
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {
         return;

@@ -7,7 +7,7 @@ use crate::stage::{Background, Ran, Stage, free_port, processes_with, wait_until
 use nix::sys::signal::Signal;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testing::{alone, budget, is_root, stretched};
+use testing::{beside_others, budget, is_root, stretched};
 
 /// How often a run is killed.
 const KILLS: u32 = 6;
@@ -110,8 +110,7 @@ fn after_fifty_kills_at_random_moments_undo_leaves_all_as_it_was() {
 }
 
 fn expect_repaired(kills: u32) {
-    // The state of the whole host is compared, before and after.
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {
         return;
@@ -153,8 +152,7 @@ fn expect_repaired(kills: u32) {
 
 #[test]
 fn the_next_run_repairs_by_itself_but_leaves_a_watched_program_alone() {
-    // The state of the whole host is compared, before and after.
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {
         return;
@@ -179,8 +177,7 @@ fn the_next_run_repairs_by_itself_but_leaves_a_watched_program_alone() {
 
 #[test]
 fn the_next_run_ends_the_server_of_one_that_was_killed() {
-    // The state of the whole host is compared, before and after.
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {
         return;
@@ -213,8 +210,7 @@ fn interruption_at_whatever_moment_leaves_nothing_to_undo() {
 
 /// After success, after an error, and after Ctrl-C at so many milliseconds.
 fn expect_nothing_left(interrupted: &[u64]) {
-    // The state of the whole host is compared, before and after.
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {
         return;
@@ -250,8 +246,7 @@ fn expect_nothing_left(interrupted: &[u64]) {
 
 #[test]
 fn a_run_that_is_going_on_is_not_touched() {
-    // The state of the whole host is compared, before and after.
-    let _alone = alone();
+    let _turn = beside_others();
     let stage = Stage::new();
     if !is_root() || !stage.can_record() {
         return;

@@ -4,9 +4,8 @@ use super::{Found, common_place, costly_call, detector, goes_on, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use crate::connections::End;
-use crate::exchange::Exchange;
-use crate::place::Located;
 use crate::said::Said;
+use crate::syscall;
 use case::Nanos;
 use case::tables::Sample;
 use rustc_hash::FxHashMap;
@@ -36,7 +35,7 @@ detector! {
     ///
     /// ## Not to be confused with
     /// serial-requests (many statements that are quick each); lock-convoy (a row that somebody else holds); a report that has to
-    /// read everything; a table so small that reading it is the quickest way.
+    /// read everything (an answer as long as what is read is none); a table so small that reading it is the quickest way.
     "P62" "table-scan", looks_behind: true,
     not_switched: "An index can only be made by whoever owns the table.",
     needs: &[Server, Samples]
@@ -50,6 +49,10 @@ const SAMPLES: usize = 50;
 
 /// What a database does besides takes less than the loop does: else the rows are wanted, and are sent, sorted or summed up.
 const MOSTLY: f64 = 0.5;
+
+/// Nanoseconds for each byte of the answer, below which the rows that a scan reads are wanted: to read a row takes half a
+/// microsecond at most, and to send one takes six bytes or more. An answer that keeps few of them takes thousands.
+const WANTED: u64 = 100;
 
 /// How a database goes through a table.
 struct Engine {
@@ -171,13 +174,26 @@ fn detect_one(analysis: &Analysis, engine: &Engine) -> Option<Found> {
         && samples.len() as f64 >= MOSTLY * all as f64
         && wall as f64 >= LEAST * analysis.exchange_wall() as f64
         && goes_on(analysis, &samples);
-    is_it.then(|| found(analysis, engine, &of_loop, &samples, wall))
+    if !is_it {
+        return None;
+    }
+    let asked = asked(analysis, &samples);
+    let is_wanted = asked.as_ref().is_some_and(|asked| asked.time < WANTED * asked.bytes);
+    (!is_wanted).then(|| found(analysis, engine, &of_loop, (&samples, wall), asked))
 }
 
-fn found(analysis: &Analysis, engine: &Engine, of_loop: &[usize], samples: &[&Sample], wall: u64) -> Found {
+fn found(
+    analysis: &Analysis,
+    engine: &Engine,
+    of_loop: &[usize],
+    (samples, wall): (&[&Sample], u64),
+    asked: Option<Asked>,
+) -> Found {
     let count = analysis.exchanges.len().max(1) as u64;
-    let (statement, place) =
-        asked(analysis, samples).unwrap_or_else(|| (String::new(), common_place(analysis, samples)));
+    let (statement, place) = match asked {
+        Some(Asked { statement, calls, .. }) if !statement.is_empty() => (statement, costly_call(analysis, calls)),
+        _ => (String::new(), common_place(analysis, samples)),
+    };
     let what = match statement.as_str() {
         "" => format!("{} goes through {}", engine.name, engine.through),
         statement => format!("{} goes through {}, mostly for {statement}", engine.name, engine.through),
@@ -211,33 +227,51 @@ fn found(analysis: &Analysis, engine: &Engine, of_loop: &[usize], samples: &[&Sa
     }
 }
 
-/// The statement on whose answers most time is spent, of those that processes answer in which samples were taken, and where it is
-/// asked; none where none was read.
-fn asked(analysis: &Analysis, samples: &[&Sample]) -> Option<(String, Located)> {
+/// What a database is asked again and again.
+#[derive(Default)]
+struct Asked {
+    /// The statement; empty where none was read.
+    statement: String,
+    /// The call that asks, and how long the answer took, for each time.
+    calls: Vec<(usize, u64)>,
+    /// How long the answers took together.
+    time: u64,
+    /// How many bytes the database wrote for them.
+    bytes: u64,
+}
+
+/// The statement on whose answers most time is spent, of those that processes answer in which samples were taken, with the others
+/// beside it where none was read; nothing where no such answer was seen.
+fn asked(analysis: &Analysis, samples: &[&Sample]) -> Option<Asked> {
     let commands = Said::commands(analysis);
     let databases: BTreeSet<u32> = samples.iter().map(|sample| sample.pid).collect();
-    let is_answered_there = |exchange: &&Exchange| {
-        let mut answering = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
-        exchange.end_seen == End::Client && answering.any(|call| databases.contains(&call.pid))
-    };
-    let mut groups: BTreeMap<(&str, &str), Vec<(usize, u64)>> = BTreeMap::new();
-    for exchange in analysis.inner.iter().chain(&analysis.exchanges).filter(is_answered_there) {
-        if let (Some(command), Some(&row)) = (commands.first(exchange), analysis.transfers(exchange).first()) {
-            let statement = (command.name.as_str(), command.object.as_str());
-            groups.entry(statement).or_default().push((row as usize, exchange.length()));
-        }
+    let mut groups: BTreeMap<(&str, &str), Asked> = BTreeMap::new();
+    for exchange in analysis.inner.iter().chain(&analysis.exchanges) {
+        let calls = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
+        let mut answering = calls.filter(|call| databases.contains(&call.pid)).peekable();
+        let first = analysis.transfers(exchange).first();
+        let (true, Some(_), Some(&row)) = (exchange.end_seen == End::Client, answering.peek(), first) else { continue };
+        let command = commands.first(exchange);
+        let statement = command.map_or(("", ""), |command| (command.name.as_str(), command.object.as_str()));
+        let asked = groups.entry(statement).or_default();
+        let written = answering.filter(|call| syscall::is_write(call.number) && call.result > 0);
+        asked.bytes += written.map(|call| call.result as u64).sum::<u64>();
+        asked.time += exchange.length();
+        asked.calls.push((row as usize, exchange.length()));
     }
-    let time = |calls: &[(usize, u64)]| calls.iter().map(|(_, length)| length).sum::<u64>();
-    let ((verb, object), calls) = groups.into_iter().max_by_key(|(_, calls)| time(calls))?;
-    Some((format!("{verb} {object}").trim_end().to_string(), costly_call(analysis, calls)))
+    let is_read = groups.keys().any(|(verb, _)| !verb.is_empty());
+    let named = groups.into_iter().filter(|((verb, _), _)| !is_read || !verb.is_empty());
+    let ((verb, object), asked) = named.max_by_key(|(_, asked)| asked.time)?;
+    Some(Asked { statement: format!("{verb} {object}").trim_end().to_string(), ..asked })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, SERVER};
+    use crate::syscall;
     use crate::tests::{answer, names};
     use case::Nanos;
-    use case::tables::{Command, direction};
+    use case::tables::{Call, Command, direction};
 
     const STEPS: u32 = 7;
     const TESTS: u32 = 8;
@@ -284,6 +318,14 @@ mod tests {
         let answer = answer(&recording);
         let finding = answer.findings.iter().find(|finding| finding.name == "table-scan").expect("found");
         assert!(!finding.title.contains("SELECT orders"), "{}", finding.title);
+    }
+
+    #[test]
+    fn a_scan_whose_rows_are_all_sent_is_left_alone() {
+        let mut recording = asking("heap_getnextslot", 5, 4, 1).end();
+        let servers = |call: &&mut Call| call.pid == SERVER && syscall::is_write(call.number);
+        recording.calls.iter_mut().filter(servers).for_each(|call| call.result = 1_000_000);
+        assert!(!names(&recording).contains(&"table-scan".to_string()));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use testing::{alone, is_root, stretched};
+use testing::{alone, beside_others, is_root, stretched};
 
 /// The user `nobody` of every Debian system.
 const NOBODY: &str = "65534";
@@ -20,7 +20,7 @@ const CLIENT_SECONDS: &str = "91";
 
 #[test]
 fn an_ordinary_user_learns_in_three_lines_what_to_run_and_it_works() {
-    let _alone = alone();
+    let _turn = beside_others();
     if !is_root() {
         return;
     }
@@ -100,7 +100,7 @@ fn commands_offered(said: &str) -> (String, String) {
 
 #[test]
 fn a_case_tells_the_same_story_when_copied_and_reported_elsewhere() {
-    let _alone = alone();
+    let _turn = beside_others();
     let Some(run) = suspect("nagle", "slow") else { return };
     let elsewhere = Folder::new();
     let copy = elsewhere.join("copy");
