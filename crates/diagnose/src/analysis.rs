@@ -20,7 +20,7 @@ use awaited::Awaited;
 use case::tables::{Call, HttpMessage, Sample, direction};
 use case::{Cost, Ledger, Recording};
 use ends::Ends;
-use ledger::{Account, Accounts, Breakdown, Pools};
+use ledger::{Account, Accounts, Breakdown, Pools, is_within};
 use peer_stalls::PeerStalls;
 use reconcile::{Reconciliation, reconcile};
 use std::collections::BTreeMap;
@@ -210,6 +210,11 @@ impl<'r> Analysis<'r> {
         let stretch = |time: u64| (time.saturating_sub(half), time.saturating_add(half));
         let stretches = samples.iter().map(|sample| (sample.tid, stretch(sample.time.0)));
         stretches.map(|(tid, (from, to))| (tid, from, to)).collect()
+    }
+
+    /// Whether a sample fell into a request that its thread took part in, or that waited for what it was at, as for a pool's.
+    pub(crate) fn is_for_requests(&self, sample: &Sample) -> bool {
+        is_within(self, sample) || self.awaited.is_at_work(sample.tid, sample.time.0)
     }
 
     /// Wall time of a stretch of one thread, split into what falls within its exchanges and what falls outside.

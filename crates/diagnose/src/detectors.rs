@@ -68,7 +68,6 @@ mod token_bucket;
 mod traced_program;
 mod uneven_accept;
 
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::{self, Located};
 use case::facts::Observation;
@@ -313,7 +312,7 @@ fn work_in_requests<'r>(analysis: &Analysis<'r>, least: f64, is_it: impl Fn(&Sam
     let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
     let mut is_it = |one: &Sample| *kinds.entry((one.script_stack, one.stack)).or_insert_with(|| is_it(one));
     let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, one)| is_it(one));
-    let (rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.filter(|(_, one)| is_within(analysis, one)).unzip();
+    let (rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.filter(|(_, one)| analysis.is_for_requests(one)).unzip();
     let wall = (samples.len() as u64 * analysis.sample_period()).min(analysis.exchange_wall());
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     let counts = samples.len() >= SAMPLES && share.0 >= least && goes_on(analysis, &samples);

@@ -6,12 +6,13 @@ use super::ender::{self, Part, Wait, Window};
 use super::ledger::{Account, Object};
 use crate::images;
 use crate::place::of_stacks;
+use crate::spans;
 use crate::syscall;
 use crate::threads::{Cursor, Moment, State};
 use case::Ender;
 use case::facts::{self, CodeLine};
 use rustc_hash::FxHashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// As many steps as a request takes through a proxy, a service, its pool and a database.
 const MOST_STEPS: usize = 8;
@@ -26,8 +27,17 @@ const LAST_CALLS: usize = 200;
 /// is first.
 #[derive(Default)]
 pub(crate) struct Awaited {
-    known: Mutex<FxHashMap<(usize, u64), Object>>,
+    known: Mutex<FxHashMap<(usize, u64), (Object, Option<AtWork>)>>,
     kinds: Mutex<Kinds>,
+    at_work: Mutex<Vec<AtWork>>,
+    spans_at_work: OnceLock<FxHashMap<u32, Vec<(u64, u64)>>>,
+}
+
+/// A thread of the process that waited, which had work to do from one time to another: on a processor, or waiting for one.
+#[derive(Clone, Copy)]
+struct AtWork {
+    tid: u32,
+    span: (u64, u64),
 }
 
 #[derive(Default)]
@@ -62,21 +72,56 @@ impl Awaited {
     /// What a moment in which a thread was blocked in a call is about: whoever ended it, where that is known, else what it was
     /// called on.
     pub fn of(&self, analysis: &Analysis, thread: usize, moment: &Moment, called_on: Object) -> Object {
-        let Some(row) = moment.call else { return called_on };
+        self.found(analysis, thread, moment, called_on).0
+    }
+
+    /// The same of a moment in which a request waited: a thread that is at work until it ends works for requests.
+    pub fn of_request(&self, analysis: &Analysis, thread: usize, moment: &Moment, called_on: Object) -> Object {
+        let (object, at_work) = self.found(analysis, thread, moment, called_on);
+        held(&self.at_work).extend(at_work);
+        object
+    }
+
+    /// Whether a thread was at work, and a request waited for that. To be asked once the time is broken down.
+    pub fn is_at_work(&self, tid: u32, time: u64) -> bool {
+        let spans = self.spans_at_work.get_or_init(|| {
+            let mut spans: FxHashMap<u32, Vec<(u64, u64)>> = FxHashMap::default();
+            held(&self.at_work).drain(..).for_each(|one| spans.entry(one.tid).or_default().push(one.span));
+            spans.into_iter().map(|(tid, spans)| (tid, spans::merge(spans))).collect()
+        });
+        spans.get(&tid).is_some_and(|spans| {
+            let next = spans.partition_point(|&(_, end)| end <= time);
+            spans.get(next).is_some_and(|&(start, _)| start <= time)
+        })
+    }
+
+    fn found(
+        &self,
+        analysis: &Analysis,
+        thread: usize,
+        moment: &Moment,
+        called_on: Object,
+    ) -> (Object, Option<AtWork>) {
+        let Some(row) = moment.call else { return (called_on, None) };
         if let Some(&known) = held(&self.known).get(&(row, moment.start)) {
             return known;
         }
         let window = Window { thread, from: moment.start, to: moment.end, weight: 1.0 };
         let wait = Wait { window, call: Some(row), on_disk: moment.state == State::BlockedOnDisk };
-        let object = match last(analysis, wait) {
-            Last::Link(link) => Object::Awaited(self.number(analysis, link, called_on)),
-            Last::TimeOut if called_on == Object::Unnamed && !syscall::is_sleep(analysis.call(row).number) => {
-                Object::TimeOut
+        let found = match last(analysis, wait) {
+            Last::Link(link, window) => {
+                let works = link.own && matches!(link.doing, Doing::OnCpu | Doing::Runnable);
+                let tid = analysis.threads.all()[window.thread].tid;
+                let at_work = works.then_some(AtWork { tid, span: (window.from, window.to) });
+                (Object::Awaited(self.number(analysis, link, called_on)), at_work)
             }
-            Last::TimeOut | Last::Unknown => called_on,
+            Last::TimeOut if called_on == Object::Unnamed && !syscall::is_sleep(analysis.call(row).number) => {
+                (Object::TimeOut, None)
+            }
+            Last::TimeOut | Last::Unknown => (called_on, None),
         };
-        held(&self.known).insert((row, moment.start), object);
-        object
+        held(&self.known).insert((row, moment.start), found);
+        found
     }
 
     /// As a fact.
@@ -114,7 +159,8 @@ fn held<T>(known: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Where a chain ends.
 enum Last {
-    Link(Link),
+    /// With when it was waited for.
+    Link(Link, Window),
     TimeOut,
     Unknown,
 }
@@ -143,7 +189,7 @@ fn last(analysis: &Analysis, first: Wait) -> Last {
         };
         let Some(mostly) = mostly(analysis, window) else { return last };
         let pid = analysis.threads.all()[window.thread].pid;
-        last = Last::Link(Link { pid, own: pid == waits, ..link(analysis, &mostly, window) });
+        last = Last::Link(Link { pid, own: pid == waits, ..link(analysis, &mostly, window) }, window);
         if !matches!(mostly.state, State::Blocked | State::BlockedOnDisk) {
             return last;
         }

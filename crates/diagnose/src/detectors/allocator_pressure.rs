@@ -1,7 +1,6 @@
 //! P37: a garbage collector is at work all the time.
 
 use super::{Found, common_caller, detector, rows};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::Located;
 use crate::spans::merge;
@@ -140,7 +139,7 @@ fn found(analysis: &Analysis, threads: &Collectors, share: Share, found_rows: &[
     // What threads of the program's own collect is asked for somewhere; a collector's own threads have no such place.
     let is_own = |sample: &&&Sample| !threads.stopping.contains(&sample.tid) && !threads.beside.contains(&sample.tid);
     let own: Vec<&Sample> = samples.iter().filter(is_own).copied().collect();
-    let by_own = own.iter().filter(|sample| is_within(analysis, sample)).count() as u64 * period;
+    let by_own = own.iter().filter(|sample| analysis.is_for_requests(sample)).count() as u64 * period;
     let (wall, cpu) = ((by_others + by_own).min(analysis.exchange_wall()), samples.len() as u64 * period);
     let is_asked_for = own.len() * 2 > samples.len();
     let place = if is_asked_for { common_caller(analysis, &own, is_collector) } else { Located::default() };

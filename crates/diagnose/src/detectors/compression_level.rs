@@ -1,7 +1,6 @@
 //! P40: requests wait for compression.
 
 use super::{Found, common_caller, detector, rows};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::syscall;
@@ -19,7 +18,7 @@ detector! {
     /// ## Evidence
     /// CPU samples inside a compressor (zlib, zstd, brotli, LZ4, bzip2, xz and those of Go and Java) make up a fifth of the
     /// requests' time or more, without the time in which bytes were held for Nagle's algorithm or a delayed ACK: that can
-    /// hide it, and goes by itself. Or those in threads that ask, before their requests, make up a fifth of the run. They
+    /// hide it, and goes by itself; those of a pool's threads count where a request waits for them. Or those in threads that ask, before their requests, make up a fifth of the run. They
     /// say that time goes into compression, not at which level: until a lower one has been tried, this is an observation.
     ///
     /// ## What proves it
@@ -73,8 +72,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
     let period = analysis.sample_period();
     let time = |is_one: &dyn Fn(&&&Sample) -> bool| samples.iter().filter(is_one).count() as u64 * period;
-    let (cpu, wall) = (samples.len() as u64 * period, time(&|sample| is_within(analysis, sample)));
-    let outside = time(&|sample| !is_within(analysis, sample) && asks(analysis, sample.tid));
+    let (cpu, wall) = (samples.len() as u64 * period, time(&|sample| analysis.is_for_requests(sample)));
+    let outside = time(&|sample| !analysis.is_for_requests(sample) && asks(analysis, sample.tid));
     let without_held = analysis.exchange_wall().saturating_sub(analysis.held_wall());
     let is_most_of_requests = wall as f64 >= MOST * without_held as f64;
     let outside = if outside as f64 >= MOST * analysis.wall() as f64 { outside } else { 0 };
@@ -134,6 +133,7 @@ fn found(analysis: &Analysis, saving: PotentialSaving, found_rows: &[usize], sam
 #[cfg(test)]
 mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive, request};
+    use crate::syscall::FUTEX;
     use crate::tests::{answer, names};
     use case::tables::Thread;
     use case::{Kind, Nanos, Recording};
@@ -173,6 +173,39 @@ mod tests {
         assert!(is_found(&working_in("ZSTD_compressStream2", 10)) && is_found(&working_in("Cr_z_deflate", 10)));
         assert!(!is_found(&working_in("inflate", 10)));
         assert!(!is_found(&working_in("deflate", 3)));
+    }
+
+    /// Another thread of the server.
+    const POOLED: u32 = SERVER + 2;
+
+    /// Twenty requests that another thread of the server compresses for, while its own waits; by whom it is woken.
+    fn compressed_elsewhere(woken_by: u32) -> Vec<String> {
+        let mut fixture = Fixture::new();
+        let start = Nanos(fixture.now);
+        fixture.recording.threads.push(Thread { tid: POOLED, pid: SERVER, start, ..Thread::default() });
+        fixture.stack(7, &["node!Cr_z_deflate", "node!DoThreadPoolWork", "node!start_thread"]);
+        fixture.connect(1, CLIENT);
+        for _ in 0..20 {
+            fixture.served(|fixture| {
+                let from = fixture.now;
+                fixture.computes(POOLED, 10 * MS, 7);
+                fixture.does(POOLED, 10 * US, FUTEX, |call| (call.pid, call.result) = (SERVER, 1));
+                let until = std::mem::replace(&mut fixture.now, from);
+                fixture.waits(SERVER, until - from, FUTEX, |_| {});
+                fixture.recording.switches.last_mut().expect("it waited").waker = woken_by;
+            });
+            let idle = Nanos(fixture.now);
+            fixture.waits(POOLED, MS, FUTEX, |call| (call.start, call.pid) = (idle, SERVER));
+        }
+        fixture.recording.samples.iter_mut().for_each(|sample| sample.pid = SERVER);
+        names(&fixture.end())
+    }
+
+    #[test]
+    fn what_a_thread_of_a_pool_compresses_counts_where_a_request_waits_for_it() {
+        let name = "compression-level".to_string();
+        assert!(compressed_elsewhere(POOLED).contains(&name));
+        assert!(!compressed_elsewhere(0).contains(&name), "nobody is known to wait for it");
     }
 
     /// Twenty requests, before each of which a thread compresses for 10 ms.

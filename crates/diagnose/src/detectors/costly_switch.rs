@@ -1,7 +1,6 @@
 //! P54: a switch in the environment or on the command line that makes the runtime slow.
 
 use super::{Found, common_place, detector, rows};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use case::switches::{self, Part, SetIn, Switch};
@@ -74,7 +73,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             let kind = kinds.entry((written, &process.executable)).or_default();
             kind.rows.push(row);
             kind.samples.push(sample);
-            kind.within += u64::from(is_within(analysis, sample));
+            kind.within += u64::from(analysis.is_for_requests(sample));
         }
     }
     let ((written, executable), most) =

@@ -4,7 +4,6 @@ pub(super) mod log_lines;
 mod unoptimized;
 
 use super::{Found, common_place, detector, rows};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use case::tables::Sample;
@@ -124,7 +123,7 @@ fn instrumented(analysis: &Analysis) -> Option<Found> {
     let count = analysis.exchanges.len() as u64;
     let period = analysis.sample_period();
     let cpu = samples.len() as u64 * period;
-    let wall = samples.iter().filter(|sample| is_within(analysis, sample)).count() as u64 * period;
+    let wall = samples.iter().filter(|sample| analysis.is_for_requests(sample)).count() as u64 * period;
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     if samples.len() < SAMPLES || share.0 < INSTRUMENTED {
         return None;
@@ -160,8 +159,8 @@ fn translated(analysis: &Analysis) -> Option<Found> {
     let samples = || analysis.recording.samples.iter().filter(|sample| translators.contains_key(&sample.pid));
     let (first, all) = (samples().next()?, samples().count());
     let (count, period) = (analysis.exchanges.len().max(1) as u64, analysis.sample_period());
-    let wall =
-        (samples().filter(|sample| is_within(analysis, sample)).count() as u64 * period).min(analysis.exchange_wall());
+    let wall = (samples().filter(|sample| analysis.is_for_requests(sample)).count() as u64 * period)
+        .min(analysis.exchange_wall());
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     if all < SAMPLES || share.0 < INSTRUMENTED {
         return None;

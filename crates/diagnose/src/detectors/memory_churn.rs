@@ -1,7 +1,6 @@
 //! P61: memory is given back to the kernel and taken from it again for each request.
 
 use super::{Found, common_place, detector, goes_on, rows};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::threads::in_call;
 use case::Nanos;
@@ -76,7 +75,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let mut given: Vec<usize> = Vec::new();
     let mut faults: Vec<usize> = Vec::new();
     for (row, sample) in analysis.recording.samples.iter().enumerate() {
-        if !sample.kernel || !is_within(analysis, sample) {
+        if !sample.kernel || !analysis.is_for_requests(sample) {
             continue;
         }
         match kinds.entry(sample.stack).or_insert_with(|| part(analysis, sample.stack)) {

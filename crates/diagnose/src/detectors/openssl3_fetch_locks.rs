@@ -1,7 +1,6 @@
 //! P12: algorithms that OpenSSL 3 looks up by name again and again.
 
 use super::{Found, common_caller, detector, rows};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use case::Nanos;
 use case::tables::Sample;
@@ -54,7 +53,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| fetches(sample));
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
     let period = analysis.sample_period();
-    let within = samples.iter().filter(|sample| is_within(analysis, sample)).count() as u64;
+    let within = samples.iter().filter(|sample| analysis.is_for_requests(sample)).count() as u64;
     let (cpu, wall) = (samples.len() as u64 * period, within * period);
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     let of_cpu = Nanos(cpu).share_of(Nanos(analysis.total_cpu()));

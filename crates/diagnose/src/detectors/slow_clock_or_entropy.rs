@@ -1,7 +1,6 @@
 //! P47: clocks and random numbers that cost a system call each time.
 
 use super::{Found, common_place, costly_call, detector, rows};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::call_end;
@@ -132,7 +131,7 @@ fn clocks(analysis: &Analysis) -> Option<Found> {
     let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| reads_clock(sample));
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
     let period = analysis.sample_period();
-    let wall = samples.iter().filter(|sample| is_within(analysis, sample)).count() as u64 * period;
+    let wall = samples.iter().filter(|sample| analysis.is_for_requests(sample)).count() as u64 * period;
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     if samples.len() < SAMPLES || share.0 < FELT {
         return None;

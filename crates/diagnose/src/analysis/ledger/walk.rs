@@ -246,7 +246,8 @@ impl<'e> Walker<'e> {
             None => Account::BlockedElsewhere(end),
             Some(row) => {
                 let on = object(self.analysis, row);
-                let on = thread.map_or(on, |thread| self.analysis.awaited.of(self.analysis, thread, &moment, on));
+                let on =
+                    thread.map_or(on, |thread| self.analysis.awaited.of_request(self.analysis, thread, &moment, on));
                 Account::Blocked(end, self.analysis.call(row).number, on)
             }
         }

@@ -1,6 +1,5 @@
 //! Line after line of a log that is written while requests wait.
 
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Found, costly_call, path_name, rows};
 use crate::syscall;
@@ -168,7 +167,7 @@ fn with_formatting(analysis: &Analysis, log: &Log) -> (u64, u64, u64) {
         *kinds.entry((sample.stack, sample.script_stack)).or_insert_with(|| is_logging(analysis, sample))
     };
     let samples = analysis.recording.samples.iter().filter(|sample| logs(sample));
-    let within = samples.filter(|sample| is_within(analysis, sample)).count() as u64;
+    let within = samples.filter(|sample| analysis.is_for_requests(sample)).count() as u64;
     let sampled = within * analysis.sample_period();
     (log.time.max(sampled), log.cpu.max(sampled), within)
 }

@@ -1,7 +1,6 @@
 //! A program that was compiled without optimization.
 
 use super::{INSTRUMENTED, SAMPLES};
-use crate::analysis::ledger::is_within;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use crate::detectors::{Found, common_place, rows};
@@ -70,7 +69,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         .filter(|(_, built)| built.all.len() >= SAMPLES && built.is_unoptimized())
         .max_by_key(|(_, built)| built.all.len())?;
     let period = analysis.sample_period();
-    let within = built.all.iter().filter(|(_, sample)| is_within(analysis, sample)).count() as u64 * period;
+    let within = built.all.iter().filter(|(_, sample)| analysis.is_for_requests(sample)).count() as u64 * period;
     let wall = within.min(analysis.exchange_wall());
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     (share.0 >= INSTRUMENTED).then(|| found(analysis, module, &built, (wall, share)))
