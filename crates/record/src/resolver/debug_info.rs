@@ -131,8 +131,20 @@ pub(super) fn demangled(name: &str) -> String {
     if let Ok(found) = rustc_demangle::try_demangle(name) {
         return format!("{found:#}");
     }
-    let found = cpp_demangle::Symbol::new(name).ok().and_then(|symbol| symbol.demangle().ok());
-    found.unwrap_or_else(|| name.to_owned())
+    let target = adjusted_to(name);
+    let found = cpp_demangle::Symbol::new(target.as_deref().unwrap_or(name)).ok();
+    found.and_then(|symbol| symbol.demangle().ok()).unwrap_or_else(|| name.to_owned())
+}
+
+/// What a C++ thunk goes on to: it adjusts `this`, and is in no source. `_ZThn56_N1A1fEv` is one of `_ZN1A1fEv` (Itanium C++ ABI,
+/// 5.1.4.3: `h`, or `v` with a second offset).
+fn adjusted_to(name: &str) -> Option<String> {
+    let (offsets, rest) = match name.strip_prefix("_ZT")?.split_at_checked(1)? {
+        ("h", rest) => (1, rest),
+        ("v", rest) => (2, rest),
+        _ => return None,
+    };
+    rest.splitn(offsets + 1, '_').nth(offsets).map(|target| format!("_Z{target}"))
 }
 
 /// Where an image's debug information is, if it is in another file.
@@ -193,4 +205,17 @@ fn unpacked(packed: &[u8], room: &mut u64) -> Option<Box<[u8]>> {
     let mut unpacked = Vec::new();
     ZlibDecoder::new(rest).take(bytes).read_to_end(&mut unpacked).ok()?;
     Some(unpacked.into_boxed_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn a_thunk_has_the_name_of_what_it_goes_on_to() {
+        assert_eq!(demangled("_ZN4Pool4workEi"), "Pool::work(int)");
+        assert_eq!(demangled("_ZThn56_N4Pool4workEi"), "Pool::work(int)");
+        assert_eq!(demangled("_ZTv0_n24_N4Pool4workEi"), "Pool::work(int)");
+        assert_eq!(demangled("_ZThn"), "_ZThn");
+    }
 }
