@@ -27,11 +27,14 @@ const LAST_CALLS: usize = 200;
 /// is first.
 #[derive(Default)]
 pub(crate) struct Awaited {
-    known: Mutex<FxHashMap<(usize, u64), (Object, Option<AtWork>)>>,
+    known: Mutex<FxHashMap<(usize, u64), Found>>,
     kinds: Mutex<Kinds>,
     at_work: Mutex<Vec<AtWork>>,
     spans_at_work: OnceLock<FxHashMap<u32, Vec<(u64, u64)>>>,
 }
+
+/// What a wait was about, and who was at work until it ended.
+type Found = (Object, Option<AtWork>);
 
 /// A thread of the process that waited, which had work to do from one time to another: on a processor, or waiting for one.
 #[derive(Clone, Copy)]
@@ -95,13 +98,7 @@ impl Awaited {
         })
     }
 
-    fn found(
-        &self,
-        analysis: &Analysis,
-        thread: usize,
-        moment: &Moment,
-        called_on: Object,
-    ) -> (Object, Option<AtWork>) {
+    fn found(&self, analysis: &Analysis, thread: usize, moment: &Moment, called_on: Object) -> Found {
         let Some(row) = moment.call else { return (called_on, None) };
         if let Some(&known) = held(&self.known).get(&(row, moment.start)) {
             return known;
