@@ -15,6 +15,7 @@ use crate::exchange::Exchange;
 use crate::number;
 use crate::paced::read_and_written;
 use crate::pauses;
+use crate::pieces;
 use crate::place::{Located, is_of_go_runtime};
 use crate::threads::{Cursor, State, call_end};
 use crate::waits::{self, Stretch};
@@ -71,8 +72,12 @@ pub(crate) struct Beat<'a> {
 /// The first server that answers at a beat; none where its answers may have another reason to leave when they do.
 pub(crate) fn of_a_server<'a>(analysis: &'a Analysis) -> Option<Beat<'a>> {
     let mut by_server: BTreeMap<(u32, u16), Vec<Held>> = BTreeMap::new();
+    let mut multiplexed: FxHashMap<usize, bool> = FxHashMap::default();
     for exchange in analysis.exchanges.iter().filter(|exchange| exchange.answered) {
-        let Some(slot) = analysis.server_slot(exchange) else { continue };
+        // Where several are asked for at a time on a connection, which answer is whose is not known.
+        let alone =
+            |slot: &usize| !*multiplexed.entry(*slot).or_insert_with(|| pieces::is_multiplexed(analysis, *slot));
+        let Some(slot) = analysis.server_slot(exchange).filter(alone) else { continue };
         let Some((read, written)) = read_and_written(analysis, exchange) else { continue };
         let row = analysis.connections.row(slot);
         let (read, written) = (call_end(read), written.start.0);
@@ -269,7 +274,7 @@ fn note(analysis: &Analysis, stretch: &Stretch, held: &mut Held) {
 mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, request};
     use crate::tests::{answer, names};
-    use case::tables::Call;
+    use case::tables::{Call, content};
     use case::{Nanos, Recording};
 
     const NANOSLEEP: u16 = 35;
@@ -325,6 +330,14 @@ mod tests {
         let answer = answer(&asked(true, 0, &THINKING, tick));
         let finding = answer.findings.iter().find(|one| one.name == "server-rate-limit").expect("a finding");
         assert!(finding.title.contains("lets one request through every 20.0 ms"), "{}", finding.title);
+    }
+
+    #[test]
+    fn streams_that_share_a_connection_are_in_a_queue_that_is_not_seen() {
+        let mut recording = asked(true, 0, &THINKING, tick);
+        let first = recording.calls.iter_mut().find(|call| call.connection == 1 && call.number == WRITE);
+        first.expect("a request").content = content::HTTP2_PREFACE;
+        assert!(!is_found(&recording));
     }
 
     fn is_found(recording: &Recording) -> bool {
