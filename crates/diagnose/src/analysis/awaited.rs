@@ -81,7 +81,9 @@ impl Awaited {
     /// The same of a moment in which a request waited: a thread that is at work until it ends works for requests.
     pub fn of_request(&self, analysis: &Analysis, thread: usize, moment: &Moment, called_on: Object) -> Object {
         let (object, at_work) = self.found(analysis, thread, moment, called_on);
-        held(&self.at_work).extend(at_work);
+        if self.spans_at_work.get().is_none() {
+            held(&self.at_work).extend(at_work);
+        }
         object
     }
 
