@@ -71,11 +71,14 @@ fn counting(turns: u32, last: &str) -> String {
     format!("i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done; echo {last}")
 }
 
+/// For as long as a crowded machine may need, in seconds: once all is decided, a comparison ends.
+const LONGEST: u32 = 60;
+
 /// Compares two scripts of the shell; the case goes to `case` in the folder.
 fn compare_scripts(folder: &Folder, options: &[&str], scripts: [&str; 2]) -> Output {
     let [a, b] = scripts;
     whyslow()
-        .args(["compare", "--json", "--budget", &budget(20), "-o"])
+        .args(["compare", "--json", "--budget", &budget(LONGEST), "-o"])
         .arg(folder.join("case"))
         .args(options)
         .args(["sh", "-c", a, "--", "sh", "-c", b])
