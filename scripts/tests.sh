@@ -14,6 +14,7 @@ trap 'rm -rf "$logs"' EXIT
 end_to_end=$logs/end-to-end others=$logs/others built=$logs/built again_log=$logs/again
 libraries=$logs/libraries programs=$logs/programs
 options=(--release --locked "$@")
+export RUSTC_WRAPPER=$PWD/scripts/rustc.sh
 # `test result: ok. 12 passed; 0 failed; 1 ignored; ...`, a line for each program of tests.
 count() { # WORD LOG...
     awk -v word="$1" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i ~ "^" word) sum += $(i - 1) } END { print sum + 0 }' "${@:2}"

@@ -40,10 +40,11 @@ fn stream(bytes: &[u8]) {
     let _ = again().map(|file| stream_rows::<Process>(file, &mut |_| {}));
 }
 
-/// A case's documents.
+/// A case's documents, which are read as text.
 fn documents(bytes: &[u8]) {
-    let _ = serde_json::from_slice::<Manifest>(bytes);
-    let _ = serde_json::from_slice::<Answer>(bytes);
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let _ = serde_json::from_str::<Manifest>(text);
+    let _ = serde_json::from_str::<Answer>(text);
 }
 
 /// A command line, a word a line, and a request's target.

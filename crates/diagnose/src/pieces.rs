@@ -34,7 +34,13 @@ pub fn is_multiplexed(analysis: &Analysis, slot: usize) -> bool {
         .any(|slot| analysis.connections.handshake(slot).is_some_and(offers) || begins(slot))
 }
 
-/// Runs of writes by one thread that are small, at most a millisecond apart and with no read between them: rows of `calls`.
+/// Of requests that are pipelined each answer is written by itself, one after the other.
+fn begins_a_message(call: &Call) -> bool {
+    matches!(call.content, content::HTTP_REQUEST | content::HTTP_RESPONSE)
+}
+
+/// Runs of writes by one thread that are small, at most a millisecond apart, with no read between them and of one message: rows
+/// of `calls`.
 pub fn runs(analysis: &Analysis, slot: usize, is_small: impl Fn(&Call) -> bool) -> Vec<Vec<usize>> {
     let mut runs = Vec::new();
     let mut current: Vec<usize> = Vec::new();
@@ -52,7 +58,7 @@ pub fn runs(analysis: &Analysis, slot: usize, is_small: impl Fn(&Call) -> bool) 
             let last = analysis.call(last);
             last.tid == call.tid && call.start.0.saturating_sub(call_end(last)) <= TOGETHER
         });
-        if !small || !together {
+        if !small || !together || begins_a_message(call) {
             finish(&mut current);
         }
         if small {

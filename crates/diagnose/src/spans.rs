@@ -22,6 +22,12 @@ pub fn within(spans: &[(u64, u64)], start: u64, end: u64) -> impl Iterator<Item 
     inside.map(move |&(from, to)| (from.max(start), to.min(end)))
 }
 
+/// Whether a time lies in one of some spans, which are merged.
+pub fn contain(spans: &[(u64, u64)], time: u64) -> bool {
+    let next = spans.partition_point(|&(_, end)| end <= time);
+    spans.get(next).is_some_and(|&(start, _)| start <= time)
+}
+
 /// What of some spans lies in none of others, which are merged.
 pub fn without(spans: &[(u64, u64)], others: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut left = Vec::with_capacity(spans.len());
@@ -53,6 +59,7 @@ mod tests {
         assert_eq!(length(within(&spans, 25, 30)), 5);
         assert_eq!(length(within(&spans, 40, 50)), 0);
         assert_eq!(length(within(&spans, 60, 55)), 0);
+        assert_eq!([9, 10, 20, 39, 40].map(|time| contain(&spans, time)), [true, false, true, true, false]);
         assert_eq!(without(&[(5, 15), (20, 30), (35, 70)], &spans), [(10, 15), (40, 50), (60, 70)]);
     }
 }

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 
+use crate::last_column::LastColumn;
 use crate::line::all_points_finite;
 use crate::noise::normal;
 use crate::surface::fit;
@@ -101,13 +102,18 @@ impl Sweep {
         Some(fit(&columns, heights)?.rest)
     }
 
+    /// What a jump at a gap adds to a line.
+    fn jump(&self, above: f64) -> Vec<f64> {
+        self.values.iter().map(|value| if *value >= above { 1.0 } else { 0.0 }).collect()
+    }
+
     fn clearest(&self, heights: &[f64]) -> Option<Broken> {
         let mut columns = self.line();
         let straight = fit(&columns, heights)?.rest;
         columns.push(Vec::new());
         let mut best: Option<Broken> = None;
         for (gap, (_, above)) in self.gaps.iter().enumerate() {
-            columns[2] = self.values.iter().map(|value| if value >= above { 1.0 } else { 0.0 }).collect();
+            columns[2] = self.jump(*above);
             let Some(fit) = fit(&columns, heights) else { continue };
             if best.as_ref().is_none_or(|best| fit.rest < best.rest) {
                 let clearness = straight / fit.rest.max(f64::MIN_POSITIVE);
@@ -122,10 +128,11 @@ impl Sweep {
     fn chance(&self, clearness: f64) -> f64 {
         // The same points give the same answer, hence a fixed seed.
         let mut random = Rng::with_seed(1);
+        let jumps = LastColumn::new(&self.line(), self.gaps.iter().map(|(_, above)| self.jump(*above)));
         let mut as_clear = 0;
         for _ in 0..DRAWN {
             let noise: Vec<f64> = self.values.iter().map(|_| normal(&mut random)).collect();
-            as_clear += usize::from(self.clearest(&noise).is_some_and(|jump| jump.clearness >= clearness));
+            as_clear += usize::from(jumps.best(&noise).is_some_and(|best| best.clearness >= clearness));
         }
         (as_clear + 1) as f64 / (DRAWN + 1) as f64
     }

@@ -3,6 +3,7 @@
 use fastrand::Rng;
 
 use crate::interval::Interval;
+use crate::last_column::LastColumn;
 use crate::line::all_points_finite;
 use crate::noise::normal;
 use crate::sample::quantile;
@@ -59,6 +60,13 @@ fn clearness(straight: &Fit, bent: &Fit) -> f64 {
 struct Curve {
     straight: Vec<Vec<f64>>,
     candidates: Vec<f64>,
+    /// A shape for each candidate.
+    shapes: LastColumn,
+}
+
+/// What a knee adds to a line.
+fn bend(xs: &[f64], at: f64) -> Vec<f64> {
+    xs.iter().map(|x| (x - at).max(0.0)).collect()
 }
 
 impl Curve {
@@ -73,13 +81,15 @@ impl Curve {
             let (low, width) = (two[0], two[1] - two[0]);
             (0..BETWEEN).map(move |place| low + width * place as f64 / BETWEEN as f64)
         };
-        let candidates = inner.windows(2).flat_map(between).chain(inner.last().copied()).collect();
-        Some(Curve { straight: vec![vec![1.0; xs.len()], xs], candidates })
+        let candidates = inner.windows(2).flat_map(between).chain(inner.last().copied()).collect::<Vec<_>>();
+        let straight = vec![vec![1.0; xs.len()], xs];
+        let shapes = LastColumn::new(&straight, candidates.iter().map(|at| bend(&straight[1], *at)));
+        Some(Curve { straight, candidates, shapes })
     }
 
     fn bent(&self, at: f64) -> Vec<Vec<f64>> {
         let mut columns = self.straight.clone();
-        columns.push(self.straight[1].iter().map(|x| (x - at).max(0.0)).collect());
+        columns.push(bend(&self.straight[1], at));
         columns
     }
 
@@ -94,9 +104,7 @@ impl Curve {
         let mut as_clear = 0;
         for _ in 0..DRAWN {
             let noise: Vec<f64> = self.straight[0].iter().map(|_| normal(random)).collect();
-            if let (Some(straight), Some((_, bent))) = (fit(&self.straight, &noise), self.best(&noise)) {
-                as_clear += usize::from(clearness(&straight, &bent) >= clear);
-            }
+            as_clear += usize::from(self.shapes.best(&noise).is_some_and(|best| best.clearness >= clear));
         }
         (as_clear + 1) as f64 / (DRAWN + 1) as f64
     }
@@ -113,7 +121,7 @@ impl Curve {
                 columns.iter().zip(&bent.weights).map(|(column, weight)| column[row] * weight).sum::<f64>()
             };
             let drawn: Vec<f64> = (0..count).map(|row| height(row) + deviation * normal(random)).collect();
-            places.extend(self.best(&drawn).map(|(place, _)| place));
+            places.extend(self.shapes.best(&drawn).map(|best| self.candidates[best.shape]));
         }
         Interval { low: quantile(&places, 0.025), high: quantile(&places, 0.975) }
     }

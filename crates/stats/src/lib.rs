@@ -14,6 +14,7 @@ mod growth;
 mod interval;
 mod jumps;
 mod knee;
+mod last_column;
 mod levels;
 mod line;
 mod looks;

@@ -86,9 +86,10 @@ impl Pseudonyms {
         // Should it not come back from its own form, nothing of it is shown.
         let written = serde_json::to_value(document).map(|mut value| {
             self.document(&mut value);
-            value
+            value.to_string()
         });
-        written.and_then(serde_json::from_value).unwrap_or_default()
+        // From text as documents are read anyway: to read all their types from a second form takes seconds to build.
+        written.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
     }
 
     /// Replaces names in a document: where fields hold names, by the fields; and in all sentences.

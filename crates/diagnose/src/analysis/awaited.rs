@@ -94,10 +94,7 @@ impl Awaited {
             held(&self.at_work).drain(..).for_each(|one| spans.entry(one.tid).or_default().push(one.span));
             spans.into_iter().map(|(tid, spans)| (tid, spans::merge(spans))).collect()
         });
-        spans.get(&tid).is_some_and(|spans| {
-            let next = spans.partition_point(|&(_, end)| end <= time);
-            spans.get(next).is_some_and(|&(start, _)| start <= time)
-        })
+        spans.get(&tid).is_some_and(|spans| spans::contain(spans, time))
     }
 
     fn found(&self, analysis: &Analysis, thread: usize, moment: &Moment, called_on: Object) -> Found {

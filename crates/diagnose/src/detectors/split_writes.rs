@@ -26,7 +26,7 @@ detector! {
     /// ## Not to be confused with
     /// nagle-delayed-ack (there a piece is held back; such runs are left to it); tiny-tls-records (each piece is encrypted by
     /// itself as well); a stream whose pieces are produced one
-    /// after the other; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which
+    /// after the other; answers to pipelined requests, each of which is a message; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which
     /// the threads of a program wake each other.
     "P03" "split-writes",
     needs: &[Tcp, SingleStreams, Calls]
@@ -135,6 +135,15 @@ mod tests {
             (row.protocols, row.end) = ("h2,http/1.1".to_string(), row.start + case::Nanos(50 * US));
         });
         assert_eq!(names(&writing(encrypted, 10, US)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn answers_to_pipelined_requests_are_messages_of_their_own() {
+        let mut recording = writing(keep_alive(20, 100 * US), 10, US);
+        for call in recording.calls.iter_mut().filter(|call| call.connection == 1 && call.number == WRITE) {
+            call.content = content::HTTP_RESPONSE;
+        }
+        assert_eq!(names(&recording), Vec::<String>::new());
     }
 
     #[test]

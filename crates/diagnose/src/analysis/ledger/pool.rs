@@ -4,6 +4,7 @@
 use super::account::{Account, Part};
 use crate::analysis::Analysis;
 use crate::code::{Code, KERNEL_MODULE};
+use crate::spans;
 use case::tables::Sample;
 use std::collections::BTreeMap;
 
@@ -89,7 +90,6 @@ fn recorded_numbers(analysis: &Analysis) -> std::collections::BTreeSet<u16> {
 
 /// Whether a sample fell into an exchange that its thread took part in.
 pub fn is_within(analysis: &Analysis, sample: &Sample) -> bool {
-    let Some(spans) = analysis.taking_part.get(&sample.tid) else { return false };
-    let next = spans.partition_point(|&(_, end)| end <= sample.time.0);
-    spans.get(next).is_some_and(|&(start, _)| start <= sample.time.0)
+    let spans = analysis.taking_part.get(&sample.tid);
+    spans.is_some_and(|spans| spans::contain(spans, sample.time.0))
 }
