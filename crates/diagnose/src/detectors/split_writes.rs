@@ -25,9 +25,9 @@ detector! {
     ///
     /// ## Not to be confused with
     /// nagle-delayed-ack (there a piece is held back; such runs are left to it); tiny-tls-records (each piece is encrypted by
-    /// itself as well); a stream whose pieces are produced one
-    /// after the other; answers to pipelined requests, each of which is a message; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which
-    /// the threads of a program wake each other.
+    /// itself as well); a stream whose pieces are produced one after the other; answers to pipelined requests, each of which is a
+    /// message; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which the threads
+    /// of a program wake each other.
     "P03" "split-writes",
     needs: &[Tcp, SingleStreams, Calls]
 }
