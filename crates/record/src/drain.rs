@@ -113,6 +113,11 @@ impl Drain {
         Progress { events: self.intake.events, lost: self.lost_in_all, requests: self.intake.requests }
     }
 
+    /// Whether all is to have rows, whatever that costs.
+    pub fn keeps_everything(&self) -> bool {
+        self.governed.is_none()
+    }
+
     /// Whether rows are made.
     pub fn makes_rows(&self) -> bool {
         self.switch.makes_rows()

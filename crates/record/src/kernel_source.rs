@@ -15,9 +15,11 @@ use crate::loaded::refused;
 use crate::own_cost::{OwnCost, time_of_a_call};
 use crate::programs::InterpreterMaps;
 use crate::row_switch::RowSwitch;
+use crate::scheduling::Prefer;
 use crate::source::{Options, Progress, Role, Source};
 use crate::watched::Watched;
 use aya::maps::{HashMap, MapData, RingBuf};
+use broker::ask;
 use case::{CaseWriter, Manifest};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -178,6 +180,11 @@ impl Source for KernelSource {
 
 /// The drain's thread.
 fn run(mut drain: Drain, mut ring: RingBuf<MapData>, tasks: &Receiver<Task>, shared: &Shared) -> Drain {
+    if drain.keeps_everything() {
+        // Beside a subject that fills all processors its share is too small, and what finds no room in the ring is lost. Where
+        // it is refused, as without root, losses are counted as ever.
+        let _ = ask(Prefer { thread: nix::unistd::gettid().as_raw() as u32 }, &[]);
+    }
     loop {
         // Read before the last taking, so that nothing that was in the ring at the stop is left there.
         let stopping = shared.stop.load(Ordering::Relaxed);

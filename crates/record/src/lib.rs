@@ -45,6 +45,7 @@ mod row_switch;
 mod running;
 mod runtime;
 mod scheduler_sums;
+mod scheduling;
 pub mod scripts;
 mod services;
 mod socket_program;

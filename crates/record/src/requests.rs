@@ -3,7 +3,7 @@
 use broker::Entry;
 
 /// All that recording and starting programs asks of the broker.
-pub const REQUESTS: [Entry; 14] = [
+pub const REQUESTS: [Entry; 15] = [
     Entry::of::<crate::loaded::Load>(),
     Entry::of::<crate::loaded::SwitchRows>(),
     Entry::of::<crate::loaded::Unload>(),
@@ -18,4 +18,5 @@ pub const REQUESTS: [Entry; 14] = [
     Entry::of::<broker::MakeGroup>(),
     Entry::of::<broker::RemoveGroup>(),
     Entry::of::<crate::resolver::StartResolver>(),
+    Entry::of::<crate::scheduling::Prefer>(),
 ];

@@ -1,6 +1,7 @@
 //! The resolver's own process: what it gives away before it reads anything, and its life.
 
 use super::worker::Worker;
+use crate::scheduling::take_short_turns;
 use broker::message;
 use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, Scope};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -58,26 +59,6 @@ fn answer_all(limits: &Limits) -> i32 {
         }
     }
     0
-}
-
-/// The shortest turn on a processor that the kernel gives.
-const SHORTEST_TURN_NS: u64 = 100_000;
-
-/// Short turns, which come sooner (Linux 6.12): whoever records waits for answers that take microseconds, and its share stays the
-/// same. Older kernels pass over it.
-fn take_short_turns() {
-    let attributes = libc::sched_attr {
-        size: size_of::<libc::sched_attr>() as u32,
-        sched_policy: libc::SCHED_OTHER as u32,
-        sched_flags: 0,
-        sched_nice: 0,
-        sched_priority: 0,
-        sched_runtime: SHORTEST_TURN_NS,
-        sched_deadline: 0,
-        sched_period: 0,
-    };
-    // SAFETY: the kernel reads a value of ours, whose size it is told.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
 }
 
 /// So much processor time from now on, after which the process is ended; 0: any.
