@@ -25,6 +25,9 @@ fn load(plan: &Plan) -> Load {
     run(plan, watch).expect("a load").load
 }
 
+/// Longer than a crowded machine makes any request wait.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 fn at(port: u16, scheme: &str) -> Plan {
     plan(&format!("{scheme}://127.0.0.1:{port}/"))
 }
@@ -33,7 +36,8 @@ fn at(port: u16, scheme: &str) -> Plan {
 fn a_closed_load_counts_what_the_server_has_answered() {
     let port = server(|stream| answering(stream, ANSWER));
     // Long enough on a busy machine as well.
-    let plan = Plan { connections: 3, threads: 2, duration: Duration::from_secs(1), ..at(port, "http") };
+    let plan =
+        Plan { connections: 3, threads: 2, duration: Duration::from_secs(1), timeout: PATIENCE, ..at(port, "http") };
     let found = load(&plan);
     assert!(found.answered > 100 && found.failed == 0, "{found:?}");
     assert_eq!((found.requests, found.opened), (found.answered, 3));
@@ -45,7 +49,8 @@ fn a_closed_load_counts_what_the_server_has_answered() {
 #[test]
 fn a_load_ends_after_as_many_requests_as_asked_for_closed_or_open() {
     let port = server(|stream| answering(stream, ANSWER));
-    let long = Plan { duration: Duration::from_mins(1), connections: 3, threads: 2, ..at(port, "http") };
+    let long =
+        Plan { duration: Duration::from_mins(1), connections: 3, threads: 2, timeout: PATIENCE, ..at(port, "http") };
     for arrival in [Arrival::Closed, Arrival::Constant(1000.0), Arrival::Poisson(1000.0)] {
         let found = load(&Plan { requests: Some(101), arrival, ..long.clone() });
         assert_eq!((found.requests, found.answered, found.unsent), (101, 101, 0), "{found:?}");
