@@ -54,7 +54,7 @@ pub(crate) struct Prefer {
 
 impl Request for Prefer {
     const NAME: &'static str = "prefer";
-    const CHECKS: &'static str = "a thread of the command's; one step of priority, which nothing inherits";
+    const CHECKS: &'static str = "a thread of the command's; one priority, which nothing inherits";
     type Answer = ();
 
     fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {

@@ -88,7 +88,7 @@ impl Pseudonyms {
             self.document(&mut value);
             value.to_string()
         });
-        // From text as documents are read anyway: to read all their types from a second form takes seconds to build.
+        // By way of text, as documents are read anyway: to read all their types from a second form as well takes long to build.
         written.and_then(|text| serde_json::from_str(&text)).unwrap_or_default()
     }
 
