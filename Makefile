@@ -69,7 +69,9 @@ test:
 # What needs root is left out, whoever asks.
 test-fast:
 	cargo fmt --all --check
-	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	@mkdir -p target
+	cargo test --release --locked --workspace --no-run 2>&1 | tee target/built.log
+	scripts/warnings.sh target/built.log
 	WHYSLOW_FAST=1 cargo test --release --locked --workspace --lib --bins
 	WHYSLOW_FAST=1 cargo test --release --locked --package whyslow-fuzz
 	WHYSLOW_FAST=1 cargo test --release --locked --package whyslow --test e2e -- $(FAST)

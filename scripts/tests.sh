@@ -14,7 +14,6 @@ trap 'rm -rf "$logs"' EXIT
 end_to_end=$logs/end-to-end others=$logs/others built=$logs/built again_log=$logs/again
 libraries=$logs/libraries programs=$logs/programs
 options=(--release --locked "$@")
-export RUSTC_WRAPPER=$PWD/scripts/rustc.sh
 # `test result: ok. 12 passed; 0 failed; 1 ignored; ...`, a line for each program of tests.
 count() { # WORD LOG...
     awk -v word="$1" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i ~ "^" word) sum += $(i - 1) } END { print sum + 0 }' "${@:2}"
@@ -44,13 +43,14 @@ until_running() { # LOG
     done
 }
 
-# All but the tests from end to end. They wait more than they compute, so that those of whole programs, those of the libraries and
-# clippy, which computes, go side by side. Only what times real programs has the priority of the tests from end to end. What is
-# wrong with the style is never worth a second try.
+# All but the tests from end to end. They wait more than they compute, so that those of whole programs and those of the libraries
+# go side by side. Only what times real programs has the priority of the tests from end to end. What is wrong with the style is
+# never worth a second try.
 beside() {
     local status=0 style=0
     until_running "$end_to_end"
     nice -n 19 cargo test "${options[@]}" --no-run >"$built" 2>&1 || { status=$?; cat "$built"; return "$status"; }
+    scripts/warnings.sh "$built" || style=1
     : >"$programs"
     : >"$libraries"
     # No other program of tests begins with an e; whether each has run is counted below.
@@ -59,8 +59,6 @@ beside() {
     until_running "$programs"
     nice -n 19 cargo test --no-fail-fast "${options[@]}" --lib --bins >"$libraries" 2>&1 &
     local of_libraries=$!
-    until_running "$libraries"
-    nice -n 19 cargo clippy "${options[@]}" --all-targets -- -D warnings || style=1
     wait "$of_programs" || status=$?
     wait "$of_libraries" || status=$?
     cat "$programs" "$libraries"
