@@ -3,9 +3,9 @@
 //!
 //! Times are seconds since 1970, UTC. Lengths of time are nanoseconds, and 0 where the logs do not say them.
 
-use crate::units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use storage::Nanos;
 
 /// All that the logs say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,9 +4,9 @@
 //! Points in time are milliseconds since 1970, UTC. Lengths of time are nanoseconds.
 
 use crate::answer::Finding;
-use crate::history::ServiceSample;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use storage::ServiceSample;
 
 /// What was watched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,11 @@
 //! What a study finds out, and the file of its case that keeps it.
 
-use crate::names::Names;
-use crate::{Answer, Bisection, Case, CaseError, Comparison, Matrix, Sweep};
+use super::unnamed::Unnamed;
+use crate::{Answer, Bisection, Comparison, Matrix, Sweep};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
+use storage::{Case, CaseError, Names};
 
 /// The name of a document's page in its case.
 pub const PAGE: &str = "report.html";
@@ -87,8 +88,8 @@ impl Document {
                 }
                 Document::Sweep(Box::new(hidden))
             }
-            Document::Bisection(from) => Document::Bisection(Box::new(pseudonyms.bisection(&from))),
-            Document::Matrix(from) => Document::Matrix(Box::new(pseudonyms.matrix(&from))),
+            Document::Bisection(from) => Document::Bisection(Box::new(Unnamed(pseudonyms).bisection(&from))),
+            Document::Matrix(from) => Document::Matrix(Box::new(Unnamed(pseudonyms).matrix(&from))),
             Document::Answer(answer) => Document::Answer(answer),
         }
     }

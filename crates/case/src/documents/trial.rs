@@ -1,10 +1,10 @@
 //! What one trial measured.
 
-use crate::tables::Trial;
-use crate::{Nanos, SCHEMA};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
+use storage::tables::Trial;
+use storage::{Nanos, SCHEMA};
 
 /// What one trial measured.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -71,12 +71,5 @@ impl TrialFigures {
             cpu_ns_per_exchange: each(row.cpu()),
             metric: row.metric.is_finite().then_some(row.metric),
         }
-    }
-}
-
-impl Trial {
-    /// CPU time of client and server together.
-    pub fn cpu(&self) -> Nanos {
-        self.client_user + self.client_system + self.server_user + self.server_system
     }
 }

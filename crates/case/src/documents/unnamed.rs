@@ -1,12 +1,15 @@
 //! Documents whose fields name things that only they know: what differs between two worlds, a library and its versions.
 
-use crate::names::Pseudonyms;
 use crate::{Bisection, Factor, FactorKind, Matrix, WorldSummary};
 use std::collections::HashMap;
+use storage::Pseudonyms;
 
-impl Pseudonyms {
+/// Replaces names in such documents.
+pub(super) struct Unnamed<'p>(pub &'p Pseudonyms);
+
+impl Unnamed<'_> {
     /// A bisection without names. Packages keep theirs, as files of system folders do: they are a distribution's.
-    pub(crate) fn bisection(&self, from: &Bisection) -> Bisection {
+    pub(super) fn bisection(&self, from: &Bisection) -> Bisection {
         let mut hidden = from.clone();
         let shown = from.factors.iter().map(|factor| (factor.name.clone(), self.factor_name(factor)));
         let shown = shown.collect::<HashMap<_, _>>();
@@ -14,7 +17,7 @@ impl Pseudonyms {
             self.factor(factor);
         }
         if let Some(burner) = &mut hidden.burner {
-            burner.library = self.file_name(&burner.library);
+            burner.library = self.0.file_name(&burner.library);
         }
         for name in names_of_factors(&mut hidden) {
             if let Some(shown) = shown.get(name) {
@@ -24,13 +27,13 @@ impl Pseudonyms {
         for world in [&mut hidden.good, &mut hidden.bad] {
             self.world(world);
         }
-        let mut hidden: Bisection = self.without_names(&hidden);
+        let mut hidden: Bisection = self.0.without_names(&hidden);
         hidden.case.clone_from(&from.case);
         hidden
     }
 
     /// A matrix without names. A library that everybody has keeps its own.
-    pub(crate) fn matrix(&self, from: &Matrix) -> Matrix {
+    pub(super) fn matrix(&self, from: &Matrix) -> Matrix {
         let mut hidden = from.clone();
         hidden.library = self.library(&from.library);
         for with in &mut hidden.with {
@@ -39,9 +42,9 @@ impl Pseudonyms {
             }
         }
         for soname in hidden.versions.iter_mut().flat_map(|version| &mut version.sonames) {
-            *soname = self.file_name(soname);
+            *soname = self.0.file_name(soname);
         }
-        let mut hidden: Matrix = self.without_names(&hidden);
+        let mut hidden: Matrix = self.0.without_names(&hidden);
         hidden.case.clone_from(&from.case);
         hidden
     }
@@ -52,7 +55,7 @@ impl Pseudonyms {
             FactorKind::Package | FactorKind::Libc => {}
             FactorKind::Library | FactorKind::Data => {
                 for file in &mut factor.members {
-                    *file = self.path(file);
+                    *file = self.0.path(file);
                 }
             }
             FactorKind::Environment | FactorKind::Commit => {
@@ -60,7 +63,7 @@ impl Pseudonyms {
                     *name = self.name(name);
                 }
                 for value in [&mut factor.good, &mut factor.bad].into_iter().filter(|value| !value.is_empty()) {
-                    *value = self.word(value);
+                    *value = self.0.word(value);
                 }
             }
         }
@@ -69,7 +72,7 @@ impl Pseudonyms {
     fn factor_name(&self, factor: &Factor) -> String {
         match factor.kind {
             FactorKind::Package | FactorKind::Libc => factor.name.clone(),
-            FactorKind::Library | FactorKind::Data => self.path(&factor.name),
+            FactorKind::Library | FactorKind::Data => self.0.path(&factor.name),
             FactorKind::Environment | FactorKind::Commit => self.name(&factor.name),
         }
     }
@@ -81,20 +84,20 @@ impl Pseudonyms {
                 world.name = format!("git:{}", self.name(revision));
                 world.title = format!("commit {}", self.name(&world.title));
             }
-            Some((kind @ ("dir" | "libs" | "env"), path)) => world.name = format!("{kind}:{}", self.path(path)),
+            Some((kind @ ("dir" | "libs" | "env"), path)) => world.name = format!("{kind}:{}", self.0.path(path)),
             _ => {}
         }
     }
 
     fn library(&self, library: &str) -> String {
         let file = format!("lib{library}.so");
-        if self.file_name(&file) == file { library.to_string() } else { self.name(library) }
+        if self.0.file_name(&file) == file { library.to_string() } else { self.name(library) }
     }
 
     /// A name that is one word in sentences, too.
     fn name(&self, name: &str) -> String {
-        let shown = self.word(name);
-        self.as_in_sentences(name, &shown);
+        let shown = self.0.word(name);
+        self.0.as_in_sentences(name, &shown);
         shown
     }
 }

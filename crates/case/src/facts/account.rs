@@ -6,9 +6,9 @@ mod written;
 pub use awaited::{Awaited, CodeLine, Doing};
 
 use super::end::End;
-use crate::tables::transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use storage::tables::transport;
 
 /// What time went into.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -1,12 +1,12 @@
 //! What a trial is judged by: one number of its row. Less is better, but for a figure of the program's own that says
 //! otherwise.
 
-use crate::tables::Trial;
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use storage::tables::Trial;
 
 /// One number of a trial. In JSON one string: `wall_ns_per_exchange`, `stdout:REGEX`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -290,7 +290,7 @@ impl From<Metric> for String {
 mod tests {
     use super::*;
     use crate::Cost;
-    use crate::units::Nanos;
+    use storage::Nanos;
 
     fn trial() -> Trial {
         Trial {

@@ -4,8 +4,6 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Schema};
-use case::tables::{Call, Location, Path as PathRow};
-use case::{Case, CaseError, CaseWriter, Manifest, Nanos, Recording, Row, SCHEMA};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
@@ -13,6 +11,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use storage::tables::{Call, Location, Path as PathRow};
+use storage::{Case, CaseError, CaseWriter, Manifest, Nanos, Recording, Row, SCHEMA};
 
 /// No case takes more than this to be read, or to be found damaged.
 const MOST_BYTES: u64 = 1 << 30;
@@ -254,7 +254,7 @@ static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 fn a_reader_that_panics_over_a_table_has_found_damage_and_nothing_is_printed_of_it() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if case::is_damage_found() {
+        if storage::is_damage_found() {
             CAUGHT.fetch_add(1, Ordering::Relaxed);
         } else {
             before(panic);

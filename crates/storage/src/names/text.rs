@@ -82,7 +82,7 @@ impl Pseudonyms {
     }
 
     /// The same document without names.
-    pub(crate) fn without_names<T: Serialize + DeserializeOwned + Default>(&self, document: &T) -> T {
+    pub fn without_names<T: Serialize + DeserializeOwned + Default>(&self, document: &T) -> T {
         // Should it not come back from its own form, nothing of it is shown.
         let written = serde_json::to_value(document).map(|mut value| {
             self.document(&mut value);

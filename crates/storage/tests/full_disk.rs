@@ -1,10 +1,10 @@
 //! A disk that is full, at every moment of recording and closing: the case opens, and what it lacks is said and counted.
 
-use case::tables::{Call, Process, Segment, Trial};
-use case::{Case, CaseWriter, Manifest, Nanos, SCHEMA};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use std::fs;
 use std::path::{Path, PathBuf};
+use storage::tables::{Call, Process, Segment, Trial};
+use storage::{Case, CaseWriter, Manifest, Nanos, SCHEMA};
 
 /// The disk, in bytes.
 const DISK: usize = 12 << 20;

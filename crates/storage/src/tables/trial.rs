@@ -69,6 +69,13 @@ table! {
     }
 }
 
+impl Trial {
+    /// CPU time of client and server together.
+    pub fn cpu(&self) -> Nanos {
+        self.client_user + self.client_system + self.server_user + self.server_system
+    }
+}
+
 /// Whether a trial did the work of runs without interventions.
 pub mod work {
     /// Not compared: nothing of it could be, or too few runs tell what always differs.

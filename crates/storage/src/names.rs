@@ -150,7 +150,7 @@ impl Pseudonyms {
     }
 
     /// The pseudonym of a word: `n` and digits, so that it is a name wherever one is read.
-    pub(crate) fn word(&self, word: &str) -> String {
+    pub fn word(&self, word: &str) -> String {
         if let Some(shown) = self.known().words.get(word) {
             return shown.clone();
         }
@@ -176,7 +176,7 @@ impl Pseudonyms {
     }
 
     /// Remembers that a whole name is shown like this in sentences.
-    pub(crate) fn as_in_sentences(&self, name: &str, shown: &str) {
+    pub fn as_in_sentences(&self, name: &str, shown: &str) {
         let mut known = self.known();
         if name != shown && known.whole.len() < MOST_REMEMBERED {
             known.whole.insert(name.to_string(), shown.to_string());

@@ -139,12 +139,12 @@ impl Case {
     ///
     /// # Errors
     /// Where the disk refuses.
-    pub(crate) fn keep_as_it_is<T: serde::Serialize>(&self, name: &str, document: &T) -> Result<(), CaseError> {
+    pub fn keep_as_it_is<T: serde::Serialize>(&self, name: &str, document: &T) -> Result<(), CaseError> {
         write_json(&self.folder, name, document)
     }
 
     /// What stands for names in what is written; none where they are kept.
-    pub(crate) fn pseudonyms(&self) -> Option<&'static Pseudonyms> {
+    pub fn pseudonyms(&self) -> Option<&'static Pseudonyms> {
         Pseudonyms::of_this_process().filter(|_| self.manifest.names == Names::Pseudonyms)
     }
 

@@ -91,7 +91,7 @@ const LIBRARIES: [&str; 20] = [
 
 impl Pseudonyms {
     /// A path, or what stands where paths do.
-    pub(crate) fn path(&self, path: &str) -> String {
+    pub fn path(&self, path: &str) -> String {
         let is_none = path.starts_with(['[', '<']) || path.starts_with("node:") || path.starts_with("anon_inode:");
         let is_pipe = ["pipe:", "socket:"].iter().any(|kind| path.starts_with(kind));
         if is_none || is_pipe || is_system(path) {
@@ -115,7 +115,7 @@ impl Pseudonyms {
     }
 
     /// The name of a file or folder, its ending kept where that says what it is.
-    pub(crate) fn file_name(&self, name: &str) -> String {
+    pub fn file_name(&self, name: &str) -> String {
         if LIBRARIES.iter().any(|library| name.starts_with(library)) && name.contains(".so") {
             return name.to_string();
         }
