@@ -51,6 +51,8 @@ pub enum Does {
     Profiler,
     /// OpenSSL does without some of the processor's instructions.
     NoInstructionsForOpenssl,
+    /// GnuTLS does without those of the processor's instructions that it would choose at run time.
+    NoInstructionsForGnutls,
     /// Memory is filled as it is allocated and freed.
     FillsMemory,
     /// malloc without its cache.
@@ -76,6 +78,7 @@ impl Does {
             Does::NoAes => "hides the processor's AES instructions",
             Does::Profiler => "runs it under a debugger or profiler",
             Does::NoInstructionsForOpenssl => "hides instructions of the processor from OpenSSL",
+            Does::NoInstructionsForGnutls => "hides instructions of the processor from GnuTLS",
             Does::FillsMemory => "fills all memory that is allocated or freed",
             Does::NoMallocCache => "turns malloc's cache off",
             Does::NoInstructions => "hides instructions of the processor",
@@ -143,12 +146,16 @@ const fn loader(variable: &'static str, setting: Setting, slows: Part, does: Doe
     Switch { set_in: SetIn::Variable(variable), setting, runtime: "", slows, reader: Reader::Loader, does }
 }
 
+const fn started(variable: &'static str, setting: Setting, runtime: &'static str, does: Does) -> Switch {
+    Switch { runtime, ..loader(variable, setting, Part::All, does) }
+}
+
 /// The levels below that of the optimizing compiler.
 const WEAK: [&str; 4] =
     ["-XX:TieredStopAtLevel=0", "-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=2", "-XX:TieredStopAtLevel=3"];
 
 /// All that are known. Sources: the manuals of python(1), node(1), java(1), perlrun(1), ruby(1), mallopt(3), OPENSSL_ia32cap(3) and
-/// that of the GNU C library on tunables. What stands in an option's place asks for what the runtime does anyway; Python ignores
+/// those of the GNU C library on tunables, of GnuTLS on cryptographic backends, and of Go's package runtime. What stands in an option's place asks for what the runtime does anyway; Python ignores
 /// an `-X` that it does not know.
 pub const KNOWN: &[Switch] = &[
     runtime("PYTHONDEVMODE", Setting::On, "cpython", Does::Development),
@@ -190,6 +197,18 @@ pub const KNOWN: &[Switch] = &[
     option(&["-XX:-UseAES"], "-XX:+UseAES", "java", Does::NoAes),
     option(&["-XX:-UseAESIntrinsics"], "-XX:+UseAESIntrinsics", "java", Does::NoAes),
     runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", Does::ChecksAllocations),
+    started(
+        "GODEBUG",
+        Setting::Word(&["cpu.all=off", "cpu.aes=off", "cpu.pclmulqdq=off", "cpu.avx2=off", "cpu.sse41=off"]),
+        "go",
+        Does::NoInstructions,
+    ),
+    loader(
+        "GNUTLS_CPUID_OVERRIDE",
+        Setting::Is(&["1", "0x1"]),
+        Part::Library("libnettle"),
+        Does::NoInstructionsForGnutls,
+    ),
     loader("OPENSSL_ia32cap", Setting::On, Part::Library("libcrypto"), Does::NoInstructionsForOpenssl),
     loader("MALLOC_PERTURB_", Setting::On, Part::All, Does::FillsMemory),
     loader("GLIBC_TUNABLES", Setting::Word(&["glibc.malloc.perturb="]), Part::All, Does::FillsMemory),
@@ -243,7 +262,11 @@ const LONGEST_WORD: usize = 100;
 
 /// What stands between two words of a variable.
 fn separator(variable: &str) -> char {
-    if variable == "GLIBC_TUNABLES" { ':' } else { ' ' }
+    match variable {
+        "GLIBC_TUNABLES" => ':',
+        "GODEBUG" => ',',
+        _ => ' ',
+    }
 }
 
 /// The switches in an environment as `/proc/PID/environ` has it (each variable ends with a zero byte), with a space between two; empty

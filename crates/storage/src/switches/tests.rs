@@ -30,6 +30,9 @@ fn a_switch_counts_for_the_runtime_that_reads_it() {
     assert_eq!(variables("node"), ["NODE_OPTIONS", "OPENSSL_ia32cap"]);
     assert_eq!(variables(""), ["OPENSSL_ia32cap"]);
     assert!(of(&process("go", b"")).is_empty());
+    let of_go = process("go 1.22", b"GODEBUG=gctrace=0,cpu.aes=off,http2client=0");
+    assert_eq!(of_go.switches, "GODEBUG=cpu.aes=off");
+    assert_eq!((of(&of_go).len(), of(&process("", b"GODEBUG=cpu.aes=off")).len()), (1, 0));
 }
 
 #[test]
@@ -56,6 +59,7 @@ fn what_else_a_variable_says_stays() {
     let tunables = "glibc.malloc.check=3:glibc.malloc.arena_max=1";
     let left = without(tunables, "GLIBC_TUNABLES=glibc.malloc.check=3");
     assert_eq!(left.as_deref(), Some("glibc.malloc.arena_max=1"));
+    assert_eq!(without("gctrace=1,cpu.all=off", "GODEBUG=cpu.all=off").as_deref(), Some("gctrace=1"));
 }
 
 #[test]
