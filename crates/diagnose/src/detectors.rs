@@ -66,6 +66,7 @@ mod tiny_tls_records;
 mod tiny_writes;
 mod token_bucket;
 mod traced_program;
+mod uncached_reads;
 mod uneven_accept;
 
 use crate::analysis::{Analysis, PotentialSaving};
@@ -234,6 +235,7 @@ pub const ALL: &[Detector] = &[
     cpu_quota_throttling::DETECTOR,
     cpu_affinity::DETECTOR,
     sync_disk::DETECTOR,
+    uncached_reads::DETECTOR,
     sleep_polling::DETECTOR,
     uneven_accept::DETECTOR,
     pool_exhausted::DETECTOR,

@@ -319,6 +319,17 @@ pub fn keep_alive(requests: u32, think: u64) -> Fixture {
 
 /// One request and its response; the server waits in `epoll_wait` from `server_idle` until it arrives.
 pub fn request(fixture: &mut Fixture, tid: u32, connection: u32, think: u64, server_idle: &mut u64) {
+    request_with(fixture, tid, connection, server_idle, |fixture| fixture.now += think);
+}
+
+/// The same; what the server does between the request and its response, `serve` says.
+pub fn request_with(
+    fixture: &mut Fixture,
+    tid: u32,
+    connection: u32,
+    server_idle: &mut u64,
+    serve: impl FnOnce(&mut Fixture),
+) {
     let start = fixture.now;
     fixture.moves(tid, connection, WRITE, 200);
     fixture.travels(start + 3 * US, connection, connection + 1000, 200);
@@ -328,7 +339,7 @@ pub fn request(fixture: &mut Fixture, tid: u32, connection: u32, think: u64, ser
     let woken = start + 12 * US;
     fixture.waits(SERVER, woken - *server_idle, EPOLL_WAIT, |call| call.result = 1);
     fixture.moves(SERVER, connection + 1000, READ, 200);
-    fixture.now += think;
+    serve(fixture);
     let answered = fixture.now;
     fixture.moves(SERVER, connection + 1000, WRITE, 1000);
     fixture.travels(answered + 3 * US, connection + 1000, connection, 1000);

@@ -7,6 +7,7 @@ mod answer_100_continue;
 mod answer_not_found;
 mod bound_sscanf;
 mod buffered_entropy;
+mod cached_reads;
 mod coalesce_tls_writes;
 mod coalesce_writes;
 mod cpu_quota;
@@ -164,6 +165,7 @@ pub const ALL: &[Intervention] = &[
     send_queue_empty::SEND_QUEUE_EMPTY,
     wait_when_not_ready::WAIT_WHEN_NOT_READY,
     no_fsync::NO_FSYNC,
+    cached_reads::CACHED_READS,
     parse_ca_once::PARSE_CA_ONCE,
     small_ca_bundle::SMALL_CA_BUNDLE,
     same_ca_bundle::SAME_CA_BUNDLE,

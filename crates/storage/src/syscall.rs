@@ -359,9 +359,25 @@ pub fn name(number: u16) -> String {
     index.map_or_else(|_| format!("call {number}"), |index| CALLS[index].name.to_string())
 }
 
+/// The number of the call that is named so, of those that a recording can hold.
+pub fn number(name: &str) -> Option<u16> {
+    CALLS.iter().find(|call| call.name == name).map(|call| call.number)
+}
+
 /// Whether a call that a recording can hold is named so.
 pub fn is_name(name: &str) -> bool {
-    CALLS.iter().any(|call| call.name == name)
+    number(name).is_some()
+}
+
+/// Whether the call makes a file's reads and writes go past the page cache: it opens it with `O_DIRECT`, or asks for that later.
+pub fn goes_past_the_cache(call: &Call) -> bool {
+    let flags = match libc::c_long::from(call.number) {
+        libc::SYS_open => call.argument_1,
+        libc::SYS_openat => call.argument_2,
+        libc::SYS_fcntl if call.argument_1 == libc::F_SETFL as u64 => call.argument_2,
+        _ => 0,
+    };
+    call.result >= 0 && flags & libc::O_DIRECT as u64 != 0
 }
 
 #[cfg(test)]
@@ -377,6 +393,7 @@ mod tests {
     fn a_call_without_a_name_is_shown_by_its_number() {
         assert_eq!(name(281), "epoll_pwait");
         assert_eq!(name(999), "call 999");
+        assert_eq!((number("epoll_pwait"), number("call 999")), (Some(281), None));
     }
 
     #[test]

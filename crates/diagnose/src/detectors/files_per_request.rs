@@ -40,7 +40,7 @@ detector! {
     /// loads its libraries); a server of files, which opens the one that it is asked for; a database, whose files stay
     /// open.
     "P55" "files-per-request",
-    follows_from: &["P09", "P10", "P11", "P16", "P17", "P31", "P39", "P46", "P47", "P52", "P62"],
+    follows_from: &["P09", "P10", "P11", "P16", "P17", "P31", "P39", "P46", "P47", "P52", "P62", "P65"],
     not_switched: "Whoever answered from memory would have to know that no file has changed since.",
     needs: &[Server, Calls]
 }

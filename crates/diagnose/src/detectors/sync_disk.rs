@@ -207,7 +207,7 @@ fn is_uninterruptible(analysis: &Analysis, call: &Call) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, keep_alive, request};
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, WRITE, keep_alive, request, request_with};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::tables::{Thread, reason};
@@ -230,27 +230,15 @@ mod tests {
         fixture.connect(1, CLIENT);
         let mut idle = fixture.now;
         for _ in 0..20 {
-            let start = fixture.now;
-            fixture.moves(CLIENT, 1, WRITE, 200);
-            fixture.travels(start + 3 * US, 1, 1001, 200);
-            let waiting = fixture.now;
-            fixture.now = idle;
-            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = 1);
-            fixture.moves(SERVER, 1001, READ, 200);
-            if thread == SERVER {
-                fixture.waits(SERVER, 8 * MS, number, |call| (call.path, call.result) = (1, 100));
-                fixture.recording.switches.last_mut().expect("it waited").reason = reason::UNINTERRUPTIBLE;
-            } else {
+            request_with(&mut fixture, CLIENT, 1, &mut idle, |fixture| {
                 let before = fixture.now;
-                fixture.waits(thread, 8 * MS, 74, |call| (call.pid, call.path) = (SERVER, 1));
-                fixture.now = before + 300 * US;
-            }
-            let answered = fixture.now;
-            fixture.moves(SERVER, 1001, WRITE, 1000);
-            fixture.travels(answered + 3 * US, 1001, 1, 1000);
-            idle = fixture.now;
-            fixture.now = waiting;
-            fixture.waits_for(CLIENT, 1, answered + 12 * US - waiting, 1000);
+                fixture.waits(thread, 8 * MS, number, |call| (call.pid, call.path, call.result) = (SERVER, 1, 100));
+                if thread == SERVER {
+                    fixture.recording.switches.last_mut().expect("it waited").reason = reason::UNINTERRUPTIBLE;
+                } else {
+                    fixture.now = before + 300 * US;
+                }
+            });
             fixture.now += 9 * MS;
         }
         fixture.end()

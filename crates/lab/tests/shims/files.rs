@@ -54,6 +54,52 @@ fn an_inert_shim_syncs_and_opens_as_asked() {
     assert_eq!(counts.seen, 12);
 }
 
+/// Reads a file past the page cache in every way that Python has, and throws it out of it; tells of flags and of what it read.
+const PAST_THE_CACHE: &str = r#"
+import fcntl, mmap, os, sys
+path = sys.argv[1]
+with open(path, "wb") as file:
+    file.write(b"x" * 8192)
+    file.flush()
+    os.fsync(file.fileno())
+fds = [os.open(path, os.O_RDONLY | os.O_DIRECT), os.open(path, os.O_RDONLY)]
+fcntl.fcntl(fds[1], fcntl.F_SETFL, os.O_DIRECT | os.O_NONBLOCK)
+page = mmap.mmap(-1, 4096)
+for fd in fds:
+    flags = fcntl.fcntl(fd, fcntl.F_GETFL)
+    print(flags & os.O_DIRECT != 0, flags & os.O_NONBLOCK != 0, os.preadv(fd, [page], 4096), page[:2])
+os.posix_fadvise(fds[0], 0, 0, os.POSIX_FADV_DONTNEED)
+os.posix_fadvise(fds[0], 0, 0, os.POSIX_FADV_SEQUENTIAL)
+try:
+    os.posix_fadvise(999, 0, 0, os.POSIX_FADV_DONTNEED)
+except OSError as error:
+    print(error.errno)
+other = fcntl.fcntl(fds[0], fcntl.F_DUPFD, 50)
+print(other >= 50, os.fstat(other).st_size)
+"#;
+
+fn past_the_cache(parameter: &str) -> (String, ShimCounts) {
+    let preloaded = Preloaded::new(&[("cached-reads", parameter)]);
+    let file = preloaded.folder().join("file");
+    let printed = preloaded.python(PAST_THE_CACHE, &[&file.display().to_string()]);
+    (printed, preloaded.counts("cached-reads"))
+}
+
+#[test]
+fn what_is_read_may_stay_in_memory_and_nothing_else_changes() {
+    let (printed, counts) = past_the_cache("on");
+    assert_eq!(printed, "False False 4096 b'xx'\nFalse True 4096 b'xx'\n9\nTrue 8192\n");
+    // Opened, set, and thrown out twice, of which one is refused as before.
+    assert_eq!(counts.changed, 4);
+}
+
+#[test]
+fn an_inert_shim_goes_past_the_cache() {
+    let (printed, counts) = past_the_cache("inert");
+    assert!(printed.ends_with("9\nTrue 8192\n"), "{printed}");
+    assert_eq!((counts.loaded, counts.seen, counts.changed), (1, 4, 0));
+}
+
 #[test]
 fn a_program_in_c_is_reached_by_the_names_of_large_files_and_of_checked_calls() {
     let program = r#"
