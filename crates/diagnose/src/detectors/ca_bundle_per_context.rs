@@ -1,6 +1,6 @@
 //! P10: the same certificates are read and parsed again and again.
 
-use super::{Found, ca_path_layout, costly_call, detector, path_name, rows};
+use super::{Found, ca_path_layout, context_per_request, costly_call, detector, path_name, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::Located;
 use crate::syscall;
@@ -21,7 +21,8 @@ detector! {
     /// ## Evidence
     /// One process opens the same file of certificates three times or more, at least once for every two of its TLS
     /// handshakes, and reads 32 kB or more of certificates each time; how often files were opened, how many different
-    /// ones, and how many handshakes there were; the time in that thread from opening each file to closing it.
+    /// ones, and how many handshakes there were; the time in that thread from opening each file to closing it. Or a server
+    /// that makes no handshake at all does so for at least every second request, and CPU samples show it filling contexts.
     ///
     /// ## What proves it
     /// A bundle with nothing but the root that is needed (SSL_CERT_FILE): the time falls with the number of
@@ -33,7 +34,7 @@ detector! {
     /// ## Not to be confused with
     /// context-per-request (creating the context is itself expensive, with or without files); no-resumption; a program
     /// that is started anew for each request (each process then loads the bundle once); a certificate, a key or a chain
-    /// of the program's own, which is no bundle; certificates read by a program that makes no TLS handshake.
+    /// of the program's own, which is no bundle; certificates read by a program that makes no TLS context.
     "P10" "ca-bundle-per-context",
     // Files of one name that are gone through in a handshake are searched, not loaded with the context.
     follows_from: &[ca_path_layout::DETECTOR.page.id]
@@ -63,7 +64,24 @@ struct Habit<'l> {
     loads: Vec<&'l Load>,
     /// For how many contexts: as often as each process loads the file that it loads most often.
     contexts: u64,
+    uses: Uses,
+}
+
+/// What contexts are made for.
+#[derive(Clone, Copy, Default)]
+struct Uses {
     handshakes: u64,
+    /// Requests served, where their server makes no handshake.
+    requests: u64,
+}
+
+impl std::fmt::Display for Uses {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.handshakes {
+            0 => write!(out, "{} requests without a TLS handshake", self.requests),
+            handshakes => write!(out, "{handshakes} TLS handshakes"),
+        }
+    }
 }
 
 impl Habit<'_> {
@@ -71,10 +89,10 @@ impl Habit<'_> {
         self.loads.iter().fold(0u64, |sum, load| sum.saturating_add(load.bytes)) / self.contexts.max(1)
     }
 
-    /// Loaded now and then, by the workers of a server for example, is not loaded for each context; certificates that
-    /// serve no handshake are not for contexts at all.
+    /// Loaded now and then, by the workers of a server for example, is not loaded for each context.
     fn is_per_context(&self) -> bool {
-        self.contexts >= HABIT && self.handshakes > 0 && self.contexts * 2 >= self.handshakes
+        let uses = self.uses.handshakes + self.uses.requests;
+        self.contexts >= HABIT && uses > 0 && self.contexts * 2 >= uses
     }
 }
 
@@ -90,7 +108,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let contexts = sum(|habit| habit.contexts);
     let observed = Observation::CertificatesPerContext {
         contexts,
-        handshakes: sum(|habit| habit.handshakes),
+        handshakes: sum(|habit| habit.uses.handshakes),
         files: repeated.len() as f64 / contexts as f64,
         bytes: repeated.iter().fold(0u64, |sum, load| sum.saturating_add(load.bytes)) / contexts,
     };
@@ -110,7 +128,8 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         saving.cpu += user + kernel;
     }
     let place = costly_call(analysis, repeated.iter().map(|load| (load.open, load.end.saturating_sub(load.start))));
-    let found = found(analysis, &repeated, saving, place, explains);
+    let uses = Uses { handshakes: sum(|habit| habit.uses.handshakes), requests: sum(|habit| habit.uses.requests) };
+    let found = found(analysis, &repeated, uses, saving, place, explains);
     Some(Found { observed: vec![observed], ..found })
 }
 
@@ -126,7 +145,11 @@ fn habits<'l>(analysis: &Analysis, loads: &'l [Load]) -> Vec<Habit<'l>> {
     let handshakes = analysis.recording.handshakes.iter();
     let shaking: BTreeSet<u32> =
         handshakes.flat_map(|row| [of_thread(row.tid), of_connection(row.connection)]).flatten().collect();
-    for load in loads.iter().filter(|load| shaking.contains(&load.pid)) {
+    let mut served = if loads.is_empty() { BTreeMap::new() } else { context_per_request::served(analysis) };
+    // A service that looks into certificates is asked to, and makes no context of them.
+    let makers = if served.is_empty() { BTreeSet::new() } else { context_per_request::makers(analysis) };
+    served.retain(|pid, _| !shaking.contains(pid) && makers.contains(pid));
+    for load in loads.iter().filter(|load| shaking.contains(&load.pid) || served.contains_key(&load.pid)) {
         files.entry((roles.get(&load.pid).copied().unwrap_or_default(), load.path)).or_default().push(load);
     }
     let mut sides: BTreeMap<&str, Vec<&Load>> = BTreeMap::new();
@@ -134,8 +157,10 @@ fn habits<'l>(analysis: &Analysis, loads: &'l [Load]) -> Vec<Habit<'l>> {
         sides.entry(role).or_default().extend(loads);
     }
     let habit = |loads: Vec<&'l Load>| {
-        let handshakes = handshakes_of(analysis, &loads) as u64;
-        Habit { contexts: contexts(&loads), handshakes, loads }
+        let pids: BTreeSet<u32> = loads.iter().map(|load| load.pid).collect();
+        let requests = pids.iter().filter_map(|pid| served.get(pid)).map(|times| times.len() as u64).sum();
+        let uses = Uses { handshakes: handshakes_of(analysis, &pids), requests };
+        Habit { contexts: contexts(&loads), uses, loads }
     };
     sides.into_values().map(habit).collect()
 }
@@ -156,19 +181,19 @@ fn contexts(loads: &[&Load]) -> u64 {
 fn found(
     analysis: &Analysis,
     repeated: &[&Load],
+    uses: Uses,
     saving: PotentialSaving,
     place: Located,
     explains: Vec<(u32, u64, u64)>,
 ) -> Found {
     let files: BTreeSet<u32> = repeated.iter().map(|load| load.path).collect();
     let pids: BTreeSet<u32> = repeated.iter().map(|load| load.pid).collect();
-    let handshakes = handshakes_of(analysis, repeated);
     let once_each = pids.len() as u64 >= HABIT && repeated.len() < 2 * pids.len() * files.len();
     let count = analysis.exchanges.len().max(1) as u64;
     let opened = repeated.len();
     let total = saving.wall + saving.outside;
     let title = format!(
-        "CA certificates are reloaded for each TLS context: {} per request, {opened} files opened for {handshakes} handshakes{}",
+        "CA certificates are reloaded for each TLS context: {} per request, {opened} files opened for {uses}{}",
         Nanos(total / count),
         place.in_words(),
     );
@@ -179,9 +204,9 @@ fn found(
     };
     let mechanism = vec![
         if once_each {
-            format!("{different} by {} processes, for {handshakes} TLS handshakes.", pids.len())
+            format!("{different} by {} processes, for {uses}.", pids.len())
         } else {
-            format!("{different} for {handshakes} TLS handshakes.")
+            format!("{different} for {uses}.")
         },
         format!(
             "Each load takes {} from opening the file to closing it, {} of it CPU time.",
@@ -197,19 +222,17 @@ fn found(
     };
     let remedy = remedy.to_string();
     let rows = rows("calls", repeated.iter().map(|load| load.open));
-    let what =
-        format!("CA certificates are reloaded for each TLS context, {opened} files opened for {handshakes} handshakes");
+    let what = format!("CA certificates are reloaded for each TLS context, {opened} files opened for {uses}");
     Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() }
 }
 
-/// TLS handshakes of the processes that load.
-fn handshakes_of(analysis: &Analysis, loads: &[&Load]) -> usize {
-    let pids: BTreeSet<u32> = loads.iter().map(|load| load.pid).collect();
+/// TLS handshakes of some processes.
+fn handshakes_of(analysis: &Analysis, pids: &BTreeSet<u32>) -> u64 {
     let of_them = |connection: u32| {
         let slot = analysis.connections.slot(connection);
         slot.is_some_and(|slot| pids.contains(&analysis.connections.row(slot).pid))
     };
-    analysis.recording.handshakes.iter().filter(|row| of_them(row.connection)).count()
+    analysis.recording.handshakes.iter().filter(|row| of_them(row.connection)).count() as u64
 }
 
 /// Every reading of a certificate file: from opening it to closing it, or to the last read of it.
@@ -263,7 +286,7 @@ fn is_hashed_name(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, request, request_with};
     use crate::tests::{answer, names};
     use case::Recording;
     use case::facts::Observation;
@@ -343,6 +366,33 @@ mod tests {
         assert_eq!(names(&loading(Loading { handshakes: 0, ..BUNDLE })), Vec::<String>::new());
         assert_eq!(names(&loading(Loading { loads: 4, ..BUNDLE })), Vec::<String>::new());
         assert_eq!(names(&loading(Loading { loads: 5, ..BUNDLE })), ["ca-bundle-per-context"]);
+    }
+
+    /// Ten requests for which a server reads a bundle, in 8 ms of work in a function, without any handshake.
+    fn serving(function: &str) -> Vec<String> {
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/etc/ssl/certs/ca-certificates.crt");
+        fixture.stack(7, &["libcrypto.so.3!d2i_X509", function, "server!main"]);
+        let mut idle = fixture.now;
+        fixture.connect(1, CLIENT);
+        for _ in 0..10 {
+            request_with(&mut fixture, CLIENT, 1, &mut idle, |fixture| {
+                fixture.acknowledges(fixture.now, 1001, 1);
+                fixture.does(SERVER, 5 * US, 257, |call| (call.path, call.result) = (1, 5));
+                fixture.does(SERVER, 5 * US, READ, |call| {
+                    (call.fd, call.path, call.result, call.content) = (5, 1, 200_000, content::PEM);
+                });
+                fixture.computes(SERVER, 8 * MS, 7);
+                fixture.does(SERVER, 2 * US, 3, |call| (call.fd, call.path) = (5, 1));
+            });
+        }
+        names(&fixture.end())
+    }
+
+    #[test]
+    fn a_server_without_handshakes_is_found_where_it_fills_contexts() {
+        assert_eq!(serving("libssl.so.3!SSL_CTX_load_verify_locations"), ["ca-bundle-per-context"]);
+        assert_eq!(serving("libcrypto.so.3!X509_STORE_load_file"), Vec::<String>::new());
     }
 
     #[test]

@@ -16,7 +16,7 @@ detector! {
     ///
     /// ## Evidence
     /// CPU samples under the function that creates a context, or one that parses trusted certificates for it, between the
-    /// handshakes of one process, three times or more.
+    /// handshakes of one process, three times or more; where it makes none at all, between the requests that it serves.
     ///
     /// ## What proves it
     /// Returning the same context for the same settings: the time under that function goes away.
@@ -51,6 +51,9 @@ const FILLERS: [&str; 7] = [
     "mbedtls_x509_crt_parse",
 ];
 
+/// What those of OpenSSL's functions begin with that make a context, fill it, or set it up.
+const OF_CONTEXTS: &str = "SSL_CTX_";
+
 /// Made before one handshake is once; before three it is a habit.
 const HABIT: usize = 3;
 
@@ -59,8 +62,15 @@ const HABIT: usize = 3;
 struct Making {
     /// The samples.
     rows: Vec<usize>,
-    /// Before which of its handshakes.
+    /// Before which of its handshakes or requests.
     before: BTreeSet<usize>,
+}
+
+/// What the contexts of one process are made for, in order.
+struct Uses {
+    /// Whether it is handshakes, or requests that it serves without any.
+    are_handshakes: bool,
+    times: Vec<u64>,
 }
 
 /// Whether a function makes a context.
@@ -83,12 +93,12 @@ fn reading(analysis: &Analysis) -> BTreeSet<u32> {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let handshakes = handshakes(analysis);
+    let uses = uses(analysis);
     let reading = reading(analysis);
     let mut making: BTreeMap<(bool, u32), bool> = BTreeMap::new();
     let mut by_process: BTreeMap<u32, Making> = BTreeMap::new();
     for (row, sample) in analysis.recording.samples.iter().enumerate() {
-        let Some(times) = handshakes.get(&sample.pid) else { continue };
+        let Some(Uses { times, .. }) = uses.get(&sample.pid) else { continue };
         let reads = reading.contains(&sample.pid);
         let accepts: fn(&str) -> bool = if reads { makes } else { makes_or_fills };
         let makes_one =
@@ -103,22 +113,57 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let found_rows: Vec<usize> = by_process.values().flat_map(|making| making.rows.iter().copied()).collect();
     let samples: Vec<&Sample> = found_rows.iter().map(|&row| &analysis.recording.samples[row]).collect();
     let made: usize = by_process.values().map(|making| making.before.len()).sum();
-    let total: usize = by_process.keys().map(|pid| handshakes[pid].len()).sum();
-    (!samples.is_empty()).then(|| found(analysis, &found_rows, &samples, made, total))
+    let count = |are_handshakes| {
+        let of_process = by_process.keys().map(|pid| &uses[pid]).filter(|uses| uses.are_handshakes == are_handshakes);
+        of_process.map(|uses| uses.times.len()).sum::<usize>()
+    };
+    let uses = match (count(true), count(false)) {
+        (0, requests) => format!("{requests} requests, and no handshake,"),
+        (handshakes, _) => format!("{handshakes} handshakes,"),
+    };
+    (!samples.is_empty()).then(|| found(analysis, &found_rows, &samples, made, &uses))
 }
 
-/// When each process shook hands, in order.
-fn handshakes(analysis: &Analysis) -> BTreeMap<u32, Vec<u64>> {
-    let mut handshakes: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+/// What each process may make contexts for.
+fn uses(analysis: &Analysis) -> BTreeMap<u32, Uses> {
+    let mut uses: BTreeMap<u32, Uses> = BTreeMap::new();
     for row in &analysis.recording.handshakes {
         if let Some(slot) = analysis.connections.slot(row.connection) {
-            handshakes.entry(analysis.connections.row(slot).pid).or_default().push(row.start.0);
+            let of_process = uses.entry(analysis.connections.row(slot).pid);
+            of_process.or_insert_with(|| Uses { are_handshakes: true, times: Vec::new() }).times.push(row.start.0);
         }
     }
-    handshakes
+    for (pid, times) in served(analysis) {
+        uses.entry(pid).or_insert(Uses { are_handshakes: false, times });
+    }
+    uses
 }
 
-fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: usize, handshakes: usize) -> Found {
+/// When the requests began that each process serves, in order.
+pub(super) fn served(analysis: &Analysis) -> BTreeMap<u32, Vec<u64>> {
+    let mut served: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for exchange in &analysis.exchanges {
+        if let Some(slot) = analysis.server_slot(exchange) {
+            served.entry(analysis.connections.row(slot).pid).or_default().push(exchange.start);
+        }
+    }
+    served
+}
+
+/// The processes that were seen making contexts, or filling them, three times or more.
+pub(super) fn makers(analysis: &Analysis) -> BTreeSet<u32> {
+    let mut stacks: BTreeMap<u32, bool> = BTreeMap::new();
+    let mut samples: BTreeMap<u32, usize> = BTreeMap::new();
+    let of_contexts = |function: &str| function.starts_with(OF_CONTEXTS) || makes(function);
+    for sample in &analysis.recording.samples {
+        let makes =
+            stacks.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, of_contexts));
+        *samples.entry(sample.pid).or_default() += usize::from(*makes);
+    }
+    samples.into_iter().filter(|(_, count)| *count >= HABIT).map(|(pid, _)| pid).collect()
+}
+
+fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: usize, uses: &str) -> Found {
     let period = analysis.sample_period();
     let explains = analysis.stretches(samples);
     let cpu = samples.len() as u64 * period;
@@ -132,7 +177,7 @@ fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: u
         what: "A new TLS context is created for each request".to_string(),
         mechanism: vec![
             format!(
-                "Between {handshakes} handshakes, samples caught a context being created, or filled with certificates, {made} times."
+                "Between {uses} samples caught a context being created, or filled with certificates, {made} times."
             ),
             format!("That took {} of CPU time ({} samples).", Nanos(cpu), samples.len()),
         ],
@@ -148,12 +193,34 @@ fn found(analysis: &Analysis, found_rows: &[usize], samples: &[&Sample], made: u
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, US, request};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, request, request_with};
     use crate::tests::names;
     use case::tables::content;
 
     const MAKES: [&str; 3] = ["libcrypto.so.3!EVP_CIPHER_fetch", "libssl.so.3!SSL_CTX_new_ex", "client!main"];
     const FILLS: [&str; 3] = ["node!asn1_item_embed_d2i", "node!d2i_X509_AUX", "node!SetCACert"];
+
+    /// Ten requests that a server answers after 10 ms of work, without any handshake.
+    fn contexts_while_serving(does: [&str; 3], made: usize) -> Vec<String> {
+        let mut fixture = Fixture::new();
+        fixture.stack(7, &does);
+        fixture.stack(8, &["server!render", "server!main"]);
+        let mut idle = fixture.now;
+        fixture.connect(1, CLIENT);
+        for number in 0..10 {
+            request_with(&mut fixture, CLIENT, 1, &mut idle, |fixture| {
+                fixture.acknowledges(fixture.now, 1001, 1);
+                fixture.computes(SERVER, 10 * MS, if number < made { 7 } else { 8 });
+            });
+        }
+        names(&fixture.end())
+    }
+
+    #[test]
+    fn a_context_made_for_every_request_without_a_handshake_is_found() {
+        assert_eq!(contexts_while_serving(MAKES, 10), ["context-per-request"]);
+        assert_eq!(contexts_while_serving(MAKES, 1), Vec::<String>::new());
+    }
 
     /// Ten requests with a handshake each; something is done before each of them, or before the first only.
     fn contexts(does: [&str; 3], made: usize, reads: bool) -> Vec<String> {
