@@ -25,8 +25,11 @@ fn sentence(observation: &Observation) -> String {
         Observation::FilledReads { reads, filled } => filled_reads(reads, filled),
         Observation::CertificatesPerContext { contexts, handshakes, files, bytes } => {
             let files = if files < 1.5 { "one file".to_string() } else { format!("{files:.0} files") };
-            let (times, handshakes) = (counted(contexts, "time"), counted(handshakes, "TLS handshake"));
-            format!("Each time, {} of certificates are read from {files}: {times} for {handshakes}.", Bytes(bytes))
+            let times = match handshakes {
+                0 => counted(contexts, "time"),
+                _ => format!("{} for {}", counted(contexts, "time"), counted(handshakes, "TLS handshake")),
+            };
+            format!("Each time, {} of certificates are read from {files}: {times}.", Bytes(bytes))
         }
         Observation::Growth { input, exponent, low, high, smallest, largest, exchanges } => {
             let of = match input {
