@@ -75,11 +75,13 @@ struct Uses {
     requests: u64,
 }
 
+/// With `#` it is said what handshakes they are.
 impl std::fmt::Display for Uses {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tls = if out.alternate() { "TLS " } else { "" };
         match self.handshakes {
-            0 => write!(out, "{} requests without a TLS handshake", self.requests),
-            handshakes => write!(out, "{handshakes} TLS handshakes"),
+            0 => write!(out, "{} requests without a {tls}handshake", self.requests),
+            handshakes => write!(out, "{handshakes} {tls}handshakes"),
         }
     }
 }
@@ -204,9 +206,9 @@ fn found(
     };
     let mechanism = vec![
         if once_each {
-            format!("{different} by {} processes, for {uses}.", pids.len())
+            format!("{different} by {} processes, for {uses:#}.", pids.len())
         } else {
-            format!("{different} for {uses}.")
+            format!("{different} for {uses:#}.")
         },
         format!(
             "Each load takes {} from opening the file to closing it, {} of it CPU time.",
