@@ -89,13 +89,17 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             format!("reading {}", path_name(analysis, call.path))
         }
         Some(call) => format!("in {}", syscall::name(call.number)),
-        None => "by pages that are missing in memory".to_string(),
+        None => "on major page faults".to_string(),
     };
     let what = format!("Requests wait for a disk: {who} is blocked {how}");
     let mut mechanism = vec![format!(
-        "With a request in hand {who} waited {} times for data to come from a disk, half of that time or more {}.",
+        "With a request in hand {who} waited {} times for data from a disk, most of the time {}.",
         waits.count(),
-        if waits.faults.1 * 2 > waits.wall() { "outside of any call (page faults)" } else { "in reads of files" },
+        if waits.faults.1 * 2 > waits.wall() {
+            "for pages of mapped files, or for what was swapped out"
+        } else {
+            "in reads of files"
+        },
     )];
     if let Some(file) = top.filter(|call| call.path != 0).map(|call| path_name(analysis, call.path))
         && is_opened_directly(analysis, file)
@@ -245,7 +249,7 @@ mod tests {
     fn pages_that_are_missing_are_found() {
         let answer = answer(&reading("/srv/page", 0, false, |_| 8 * MS));
         assert_eq!(answer.findings[0].name, "uncached-reads");
-        assert!(answer.findings[0].title.contains("pages that are missing"), "{}", answer.findings[0].title);
+        assert!(answer.findings[0].title.contains("on major page faults for 8.00 ms"), "{}", answer.findings[0].title);
     }
 
     #[test]
