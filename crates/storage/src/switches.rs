@@ -27,6 +27,8 @@ pub struct Switch {
 pub enum Does {
     /// Python's development mode: checks and warnings at run time.
     Development,
+    /// Debug output is written.
+    WritesDebugOutput,
     /// Every allocation is traced.
     Traces,
     /// asyncio's debug mode.
@@ -66,6 +68,7 @@ impl Does {
     pub fn in_words(self) -> &'static str {
         match self {
             Does::Development => "turns Python's development mode on",
+            Does::WritesDebugOutput => "turns debug output on",
             Does::Traces => "traces every allocation",
             Does::DebugsAsyncio => "turns asyncio's debug mode on",
             Does::ChecksAllocations => "checks every allocation",
@@ -170,10 +173,14 @@ pub const KNOWN: &[Switch] = &[
     runtime("NODE_OPTIONS", Setting::Word(&["--jitless"]), "node", Does::NoCompiler),
     runtime("NODE_OPTIONS", Setting::Word(&["--cpu-prof"]), "node", Does::Profiles),
     runtime("NODE_OPTIONS", Setting::Word(&["--heap-prof"]), "node", Does::ProfilesHeap),
+    runtime("NODE_DEBUG", Setting::On, "node", Does::WritesDebugOutput),
     runtime("NODE_V8_COVERAGE", Setting::On, "node", Does::CountsCode),
     runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Xint"]), "java", Does::NoCompiler),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-Djavax.net.debug="]), "java", Does::WritesDebugOutput),
     runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", Does::NoCompiler),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-Djavax.net.debug="]), "java", Does::WritesDebugOutput),
     runtime("_JAVA_OPTIONS", Setting::Word(&["-Xint"]), "java", Does::NoCompiler),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-Djavax.net.debug="]), "java", Does::WritesDebugOutput),
     runtime("JAVA_TOOL_OPTIONS", Setting::Word(&WEAK), "java", Does::WeakCompiler),
     runtime("JDK_JAVA_OPTIONS", Setting::Word(&WEAK), "java", Does::WeakCompiler),
     runtime("_JAVA_OPTIONS", Setting::Word(&WEAK), "java", Does::WeakCompiler),
@@ -192,6 +199,7 @@ pub const KNOWN: &[Switch] = &[
     option(&["--cpu-prof"], "--no-cpu-prof", "node", Does::Profiles),
     option(&["--heap-prof"], "--no-heap-prof", "node", Does::ProfilesHeap),
     option(&["-Xint"], "-Xmixed", "java", Does::NoCompiler),
+    option(&["-Djavax.net.debug="], "-Xmixed", "java", Does::WritesDebugOutput),
     option(&WEAK, "-XX:TieredStopAtLevel=4", "java", Does::WeakCompiler),
     option(&["-Xcheck:jni"], "-Xmixed", "java", Does::ChecksNativeCalls),
     option(&["-XX:-UseAES"], "-XX:+UseAES", "java", Does::NoAes),
