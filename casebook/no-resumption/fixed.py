@@ -12,6 +12,8 @@ REQUEST = b"GET /hello HTTP/1.0\r\nHost: casebook.test\r\n\r\n"
 
 def fetch(context, address, port, session):
     plain = socket.create_connection((address, port))
+    # What is to be seen is the handshake: a request is not to wait until its last message was acknowledged.
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with context.wrap_socket(plain, server_hostname="casebook.test", session=session) as connection:
         connection.sendall(REQUEST)
         while connection.recv(65536):
