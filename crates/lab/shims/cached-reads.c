@@ -3,8 +3,7 @@
  *
  * Changed counts files opened, or set, without the flag, and pieces of files that stayed. Without the flag every read and write
  * that was allowed with it is allowed. */
-#include "wrap.h"
-#include <sys/types.h>
+#include "opens.h"
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -22,48 +21,7 @@ static int with_cache(int flags)
 	return flags & ~O_DIRECT;
 }
 
-/* The mode is passed on as it came, whether or not there is one. */
-#define OPENS(name)                                                                \
-	WRAP(int, name, (const char *path, int flags, mode_t mode))                \
-	{                                                                          \
-		NEXT(name);                                                        \
-		return real(path, with_cache(flags), mode);                        \
-	}
-#define OPENS_AT(name)                                                             \
-	WRAP(int, name, (int folder, const char *path, int flags, mode_t mode))    \
-	{                                                                          \
-		NEXT(name);                                                        \
-		return real(folder, path, with_cache(flags), mode);                \
-	}
-
-OPENS(open)
-OPENS(open64)
-OPENS_AT(openat)
-OPENS_AT(openat64)
-
-WRAP(int, __open_2, (const char *path, int flags))
-{
-	NEXT(__open_2);
-	return real(path, with_cache(flags));
-}
-
-WRAP(int, __open64_2, (const char *path, int flags))
-{
-	NEXT(__open64_2);
-	return real(path, with_cache(flags));
-}
-
-WRAP(int, __openat_2, (int folder, const char *path, int flags))
-{
-	NEXT(__openat_2);
-	return real(folder, path, with_cache(flags));
-}
-
-WRAP(int, __openat64_2, (int folder, const char *path, int flags))
-{
-	NEXT(__openat64_2);
-	return real(folder, path, with_cache(flags));
-}
+ALL_OPENS(with_cache)
 
 /* Whatever its third argument is, a number or a pointer, it is one word, and passed on as it came. */
 #define CONTROLS(name)                                                             \

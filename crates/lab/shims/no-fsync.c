@@ -2,8 +2,8 @@
  *
  * Changed counts calls answered without waiting, and files opened without the flag. A descriptor that is not one, or
  * cannot be synced, is still refused: only the wait goes. */
+#include "opens.h"
 #include "sockets.h"
-#include "wrap.h"
 #include <sys/mman.h>
 
 __attribute__((constructor)) static void begin(void)
@@ -72,41 +72,4 @@ static int without_sync(int flags)
 	return flags & ~(O_SYNC | O_DSYNC);
 }
 
-/* The mode is passed on as it came, whether or not there is one. */
-#define OPENS(name)                                                                \
-	WRAP(int, name, (const char *path, int flags, mode_t mode))                \
-	{                                                                          \
-		NEXT(name);                                                        \
-		return real(path, without_sync(flags), mode);                      \
-	}
-#define OPENS_AT(name)                                                             \
-	WRAP(int, name, (int folder, const char *path, int flags, mode_t mode))    \
-	{                                                                          \
-		NEXT(name);                                                        \
-		return real(folder, path, without_sync(flags), mode);              \
-	}
-#define OPENS_CHECKED(name)                                                        \
-	WRAP(int, name, (const char *path, int flags))                             \
-	{                                                                          \
-		NEXT(name);                                                        \
-		return real(path, without_sync(flags));                            \
-	}
-
-OPENS(open)
-OPENS(open64)
-OPENS_AT(openat)
-OPENS_AT(openat64)
-OPENS_CHECKED(__open_2)
-OPENS_CHECKED(__open64_2)
-
-WRAP(int, __openat_2, (int folder, const char *path, int flags))
-{
-	NEXT(__openat_2);
-	return real(folder, path, without_sync(flags));
-}
-
-WRAP(int, __openat64_2, (int folder, const char *path, int flags))
-{
-	NEXT(__openat64_2);
-	return real(folder, path, without_sync(flags));
-}
+ALL_OPENS(without_sync)
