@@ -58,6 +58,7 @@ mod slow_reader;
 mod slow_start_after_idle;
 mod split_writes;
 mod startup_self_tests;
+mod stopped_by_signals;
 mod superlinear_work;
 mod sync_disk;
 mod table_scan;
@@ -253,6 +254,7 @@ pub const ALL: &[Detector] = &[
     debug_build::DETECTOR,
     costly_switch::DETECTOR,
     traced_program::DETECTOR,
+    stopped_by_signals::DETECTOR,
     slow_clock_or_entropy::DETECTOR,
     files_per_request::DETECTOR,
     tiny_reads::DETECTOR,

@@ -2,9 +2,9 @@
 #pragma once
 #include "classes.bpf.h"
 
-enum { REASON_PREEMPTED, REASON_BLOCKED, REASON_UNINTERRUPTIBLE, REASON_STOPPED };
+enum { REASON_PREEMPTED, REASON_BLOCKED, REASON_UNINTERRUPTIBLE, REASON_STOPPED, REASON_TRACED };
 /* Stopped by a signal is 4, by a tracer 8 (`linux/sched.h`). */
-enum { TASK_UNINTERRUPTIBLE = 2, TASK_STOPPED_OR_TRACED = 4 | 8 };
+enum { TASK_UNINTERRUPTIBLE = 2, TASK_STOPPED = 4, TASK_TRACED = 8 };
 
 static __always_inline void take_processor(u32 tid, struct thread *thread, u64 now)
 {
@@ -58,9 +58,10 @@ static __always_inline void leave_processor(u32 tid, struct thread *thread, bool
 		thread->reason = REASON_PREEMPTED;
 		thread->runnable = now;
 	} else {
-		thread->reason = state & TASK_UNINTERRUPTIBLE	  ? REASON_UNINTERRUPTIBLE
-				 : state & TASK_STOPPED_OR_TRACED ? REASON_STOPPED
-								  : REASON_BLOCKED;
+		thread->reason = state & TASK_UNINTERRUPTIBLE ? REASON_UNINTERRUPTIBLE
+				 : state & TASK_TRACED	      ? REASON_TRACED
+				 : state & TASK_STOPPED	      ? REASON_STOPPED
+							      : REASON_BLOCKED;
 		thread->runnable = 0;
 	}
 }

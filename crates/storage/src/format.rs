@@ -103,6 +103,7 @@ const CODES: &[(&str, &[(&str, u8)])] = &[
             ("blocked", reason::BLOCKED),
             ("uninterruptible", reason::UNINTERRUPTIBLE),
             ("stopped", reason::STOPPED),
+            ("traced", reason::TRACED),
         ],
     ),
     (

@@ -33,8 +33,7 @@ detector! {
     /// (`strace --seccomp-bpf -e trace=...`). What watches from the kernel (perf trace, bpftrace) stops nobody.
     ///
     /// ## Not to be confused with
-    /// costly-switch and debug-build (the program itself is made to check or to count); a program that was stopped by a
-    /// signal.
+    /// costly-switch and debug-build (the program itself is made to check or to count); stopped-by-signals.
     "P57" "traced-program",
     needs: &[Server]
 }
@@ -107,7 +106,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 
 /// Whether a thread was stopped by somebody who then let it go on.
 fn is_tracers(row: &Switch) -> bool {
-    row.reason == reason::STOPPED && row.waker != 0 && row.waker != row.tid
+    row.reason == reason::TRACED && row.waker != 0 && row.waker != row.tid
 }
 
 #[cfg(test)]
@@ -140,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_stopped_in_each_request_is_found_with_its_tracer() {
-        let answer = answer(&stopped(reason::STOPPED, 200 * US));
+        let answer = answer(&stopped(reason::TRACED, 200 * US));
         let finding = answer.findings.iter().find(|finding| finding.id == "P57").expect("found");
         assert!(finding.title.starts_with("strace stops server at its system calls"), "{}", finding.title);
         assert!(finding.cost.share_of_wall > 0.9, "{:?}", finding.cost);
@@ -149,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_blocked_or_hardly_stopped_is_left_alone() {
-        for (reason, length) in [(reason::BLOCKED, 200 * US), (reason::STOPPED, 100)] {
+        for (reason, length) in [(reason::BLOCKED, 200 * US), (reason::TRACED, 100)] {
             assert!(!names(&stopped(reason, length)).contains(&"traced-program".to_string()), "{reason} {length}");
         }
     }

@@ -27,6 +27,8 @@ pub mod reason {
     pub const BLOCKED: u8 = 1;
     /// It waited uninterruptibly, usually for a disk.
     pub const UNINTERRUPTIBLE: u8 = 2;
-    /// It was stopped, by a tracer (ptrace) or by a signal.
+    /// It was stopped by a signal (SIGSTOP).
     pub const STOPPED: u8 = 3;
+    /// A tracer stopped it (ptrace).
+    pub const TRACED: u8 = 4;
 }

@@ -69,6 +69,7 @@ fn reason_name(code: u8) -> &'static str {
         reason::BLOCKED => "blocked",
         reason::UNINTERRUPTIBLE => "blocked uninterruptibly",
         reason::STOPPED => "stopped",
+        reason::TRACED => "stopped by a tracer",
         _ => "",
     }
 }
