@@ -23,7 +23,7 @@ healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/pos
     stunnel4:stunnel h2o:h2o gunicorn:gunicorn python3-tornado:/usr/lib/python3/dist-packages/tornado
     python3-psycopg2:/usr/lib/python3/dist-packages/psycopg2
     python3-aiohttp:/usr/lib/python3/dist-packages/aiohttp uwsgi-plugin-python3:uwsgi puma:puma starman:starman mosquitto:mosquitto
-    mosquitto-clients:mosquitto_pub beanstalkd:beanstalkd rsync:rsync openssh-server:sshd openssh-client:sftp vsftpd:vsftpd iperf3:iperf3
+    mosquitto-clients:mosquitto_pub beanstalkd:beanstalkd rsync:rsync openssh-server:sshd openssh-client:sftp cpulimit:cpulimit vsftpd:vsftpd iperf3:iperf3
     dnsmasq-base:dnsmasq dnsperf:dnsperf postfix:smtp-sink tinyproxy-bin:tinyproxy siege:siege aria2:aria2c
     squid:squid nghttp2-proxy:nghttpx hitch:hitch hey:hey axel:axel lftp:lftp unbound:unbound bind9:named uvicorn:uvicorn
     python3-waitress:/usr/lib/python3/dist-packages/waitress python3-twisted:/usr/lib/python3/dist-packages/twisted

@@ -29,6 +29,7 @@ mod files_per_request;
 mod fixed_socket_buffers;
 mod fresh_connections;
 pub mod healthy;
+mod hello_retry;
 mod hot_library;
 mod inline_revocation_check;
 mod listen_backlog_overflow;
@@ -211,6 +212,7 @@ pub const ALL: &[Detector] = &[
     ca_path_layout::DETECTOR,
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,
+    hello_retry::DETECTOR,
     slow_key_type::DETECTOR,
     openssl3_fetch_locks::DETECTOR,
     no_resumption::DETECTOR,

@@ -19,7 +19,8 @@ detector! {
     ///
     /// ## Evidence
     /// After the last byte of an answer the thread that asked keeps waiting, and nothing comes but the end of the connection, or the
-    /// time runs out and it closes; at once after that it goes on. Three times or more, for a fifth of the time that requests and these waits
+    /// time runs out and it closes, or it waited in vain for more on this one connection, though the answer had said how long it is.
+    /// At once after that it goes on. Three times or more, for a fifth of the time that requests and these waits
     /// take.
     ///
     /// ## What proves it
@@ -77,8 +78,10 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
     let last = analysis.transfers(exchange).last().map(|&row| row as usize)?;
     let thread = analysis.threads.get(analysis.call(last).tid)?;
     let closing = analysis.connections.closing(exchange.connection);
+    let head = analysis.response_head(exchange).map(|row| row.content_length);
     let mut blocked = 0u64;
     let mut ended: Option<(usize, bool)> = None;
+    let mut is_kept = false;
     for row in (last + 1..thread.calls.end).take(MOST_CALLS) {
         let call = analysis.call(row);
         // What it waits for once it has closed the connection is something else.
@@ -98,9 +101,17 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
         }
         // Whoever gives up closes the connection then; a time that runs out may be a pause, and the connection kept.
         let gives_up = (call_end(call)..call_end(call).saturating_add(GOES_ON)).contains(&closing);
-        let is_late = gives_up && call.blocked.0 > AT_ONCE && (call.result == 0 || call.result == syscall::EAGAIN);
-        if is_late && (is_read || is_poll) {
+        let is_late = call.blocked.0 > AT_ONCE && (call.result == 0 || call.result == syscall::EAGAIN);
+        // Who waits for more of a whole answer, and on nothing else, makes no pause.
+        let waits_in_vain = || {
+            call.connection == connection.id
+                && head.is_some_and(|length| length >= 0)
+                && next_by(analysis, exchange, thread.tid, call_end(call))
+                    .is_some_and(|next| next.start >= call_end(call))
+        };
+        if (is_read || is_poll) && is_late && (gives_up || waits_in_vain()) {
             ended = Some((row, false));
+            is_kept = !gives_up;
             break;
         }
     }
@@ -109,23 +120,28 @@ fn wait<'a>(analysis: &Analysis, exchange: &'a Exchange) -> Option<Wait<'a>> {
     let length = end.saturating_sub(exchange.end);
     let waited = length >= AT_ONCE
         && blocked.saturating_mul(2) >= length
-        && goes_on(analysis, exchange, thread.tid, thread.end, end);
-    let head = analysis.response_head(exchange).map(|row| row.content_length);
+        && (is_kept || goes_on(analysis, exchange, thread.tid, thread.end, end));
     waited.then_some(Wait { exchange, call, length, is_closed, head })
+}
+
+/// What a thread asks for next after an exchange, where that is soon after a time.
+fn next_by<'a>(analysis: &'a Analysis, exchange: &Exchange, tid: u32, end: u64) -> Option<&'a Exchange> {
+    let soon = end.saturating_add(GOES_ON);
+    let first = analysis.exchanges.partition_point(|other| other.start < exchange.end);
+    let mut later = analysis.exchanges[first..].iter().take_while(|other| other.start <= soon);
+    later.find(|other| {
+        let row = analysis.transfers(other).first();
+        row.is_some_and(|&row| analysis.call(row as usize).tid == tid)
+    })
 }
 
 /// Whether a thread asks for the next, elsewhere, or ends, soon after a time.
 fn goes_on(analysis: &Analysis, exchange: &Exchange, tid: u32, thread_end: u64, end: u64) -> bool {
-    let soon = end.saturating_add(GOES_ON);
-    let first = analysis.exchanges.partition_point(|other| other.start < exchange.end);
-    let mut later = analysis.exchanges[first..].iter().take_while(|other| other.start <= soon);
-    let own = |other: &&Exchange| {
-        let row = analysis.transfers(other).first();
-        row.is_some_and(|&row| analysis.call(row as usize).tid == tid)
-    };
-    if let Some(next) = later.find(own) {
+    if let Some(next) = next_by(analysis, exchange, tid, end) {
         return next.start >= end && next.connection != exchange.connection;
     }
+    let soon = end.saturating_add(GOES_ON);
+    let first = analysis.exchanges.partition_point(|other| other.start < exchange.end);
     // A program that asks for the next meanwhile lets a thread watch an idle connection, and waits for nothing.
     let pid = |other: &Exchange| analysis.connections.row(other.connection).pid;
     let mut meanwhile = analysis.exchanges[first..].iter().take_while(|other| other.start < end);
@@ -177,7 +193,7 @@ fn found(analysis: &Analysis, waits: &[Wait], outside: u64) -> Found {
 mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, request};
     use crate::tests::{answer, names};
-    use case::tables::Thread;
+    use case::tables::{HttpMessage, Thread, direction};
     use case::{Nanos, Recording};
 
     /// Ten requests on a connection each, and what comes after each answer, before the connection is closed.
@@ -216,6 +232,35 @@ mod tests {
             fixture.waits(CLIENT, 200 * MS, EPOLL_WAIT, |_| ());
         });
         assert!(names(&recording).contains(&"close-wait-framing".to_string()));
+    }
+
+    /// Ten requests on one connection, their answers' length said or not, after each of which the client waits in vain for more
+    /// from so many connections.
+    fn in_vain(content_length: i64, connections: u64) -> Recording {
+        const POLL: u16 = 7;
+        let mut fixture = Fixture::new();
+        let mut idle = fixture.now;
+        fixture.connect(1, CLIENT);
+        for _ in 0..10 {
+            idle = idle.max(fixture.now - US);
+            let time = Nanos(fixture.now + 30 * US);
+            request(&mut fixture, CLIENT, 1, 100 * US, &mut idle);
+            let head = HttpMessage { time, connection: 1, direction: direction::IN, ..HttpMessage::default() };
+            fixture.recording.http_messages.push(HttpMessage { status: 200, content_length, ..head });
+            let polled = u32::from(connections == 1);
+            fixture.waits(CLIENT, 200 * MS, POLL, |call| (call.connection, call.argument_1) = (polled, connections));
+        }
+        fixture.end()
+    }
+
+    #[test]
+    fn a_client_that_waits_in_vain_for_more_of_a_whole_answer_is_found() {
+        let is_found = |recording: &Recording| names(recording).contains(&"close-wait-framing".to_string());
+        let answer = answer(&in_vain(100, 1));
+        let finding = answer.findings.iter().find(|finding| finding.name == "close-wait-framing").expect("found");
+        assert!(finding.title.contains("until it gives up: "), "{}", finding.title);
+        // An answer without a length may go on; who waits for several waits for others.
+        assert!(!is_found(&in_vain(-1, 1)) && !is_found(&in_vain(100, 2)));
     }
 
     /// Ten requests, each on a connection and by a thread of its own that then watches the idle connection until it is closed

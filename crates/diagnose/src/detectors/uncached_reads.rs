@@ -4,6 +4,7 @@ use super::{Found, costly_call, detector, path_name, rows};
 use crate::analysis::ledger::{Account, Object};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
+use crate::number;
 use crate::syscall;
 use crate::threads::{Cursor, State};
 use case::Nanos;
@@ -94,7 +95,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let what = format!("Requests wait for a disk: {who} is blocked {how}");
     let mut mechanism = vec![format!(
         "With a request in hand {who} waited {} times for data from a disk, most of the time {}.",
-        waits.count(),
+        number::count(waits.count() as u64),
         if waits.faults.1 * 2 > waits.wall() {
             "for pages of mapped files, or for what was swapped out"
         } else {

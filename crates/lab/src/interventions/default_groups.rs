@@ -17,14 +17,15 @@ intervention! {
     ///
     /// ## What it reaches
     /// Dynamically linked programs with OpenSSL that set a list of groups (nginx: ssl_ecdh_curve; curl: --curves). Not keys
-    /// and their certificates: no signature gets quicker. It is tried where samples show an agreement.
+    /// and their certificates: no signature gets quicker. It is tried where samples show an agreement, or the server asks for
+    /// another key share.
     ///
     /// ## How we know it took effect
     /// The shim counts lists that it left out.
     pub const DEFAULT_GROUPS: Intervention = Intervention {
         name: "default-groups",
         summary: "leaves the groups for TLS key agreement to the library",
-        predictions: &[Prediction::gains("P13")],
+        predictions: &[Prediction::gains("P13"), Prediction::gains("P67")],
         doses: &[],
         unit: "",
         stands_on: &[],
@@ -34,7 +35,8 @@ intervention! {
 }
 
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
-    if !request.recording.is_some_and(|recording| agrees(recording, request)) {
+    let is_asked_again = request.finding.is_some_and(|finding| finding.id == "P67");
+    if !is_asked_again && !request.recording.is_some_and(|recording| agrees(recording, request)) {
         return Err(NotHere("is for keys agreed on; a key that signs cannot be exchanged from outside".into()));
     }
     treatment.preloads.push(Preload { shim: "default-groups", parameter: "on".into() });

@@ -9,6 +9,7 @@ const FULL_1_2: &str = include_str!("../fixtures/tls12-full.hex");
 const RESUMED_1_2: &str = include_str!("../fixtures/tls12-resumed.hex");
 const FULL_1_3: &str = include_str!("../fixtures/tls13-full.hex");
 const RESUMED_1_3: &str = include_str!("../fixtures/tls13-resumed.hex");
+const RETRY_1_3: &str = include_str!("../fixtures/tls13-retry.hex");
 const GO_FULL: &str = include_str!("../fixtures/go-tls13-full.hex");
 const GO_RESUMED: &str = include_str!("../fixtures/go-tls13-resumed.hex");
 const ALL: [&str; 6] = [FULL_1_2, RESUMED_1_2, FULL_1_3, RESUMED_1_3, GO_FULL, GO_RESUMED];
@@ -101,6 +102,24 @@ fn both_ends_see_the_same_handshake_however_they_read() {
             }
         }
     }
+}
+
+#[test]
+fn a_server_that_asks_for_another_key_share_gets_a_second_hello() {
+    for end in *b"cs" {
+        for reads in [Reads::Whole, Reads::HeaderThenBody] {
+            let handshake = replay(&calls(RETRY_1_3, end, reads), 2048).1.expect("a handshake");
+            assert_eq!(
+                (handshake.version, handshake.resumed, handshake.server_name.as_str()),
+                (0x0304, false, "example.test")
+            );
+            // After the first hello and the server's question.
+            let (second, answered) = (handshake.second_hello.0, handshake.end.0);
+            assert!(second >= 200 && second < answered, "{second} {answered}");
+        }
+    }
+    let handshake = replay(&calls(FULL_1_3, b'c', Reads::Whole), 2048).1.expect("a handshake");
+    assert_eq!(handshake.second_hello.0, 0);
 }
 
 #[test]

@@ -55,6 +55,8 @@ pub(super) struct Negotiation {
     finished: [bool; 2],
     server_changed_first: bool,
     saw_full_message: bool,
+    /// The server wants another key share (HelloRetryRequest).
+    is_asked_again: bool,
     /// What the ServerHello said of the offered key.
     takes_key: Option<bool>,
     /// Whether it named the session.
@@ -76,6 +78,7 @@ impl Negotiation {
             finished: [false; 2],
             server_changed_first: false,
             saw_full_message: false,
+            is_asked_again: false,
             takes_key: None,
             names_session: None,
             flight_records: 0,
@@ -129,6 +132,8 @@ impl Negotiation {
         if self.client.is_none() {
             self.client = Some(direction);
             (self.handshake.start, self.handshake.tid) = (header.time, header.tid);
+        } else if self.is_asked_again && self.client == Some(direction) && self.handshake.second_hello.0 == 0 {
+            self.handshake.second_hello = header.time;
         }
     }
 
@@ -162,6 +167,7 @@ impl Negotiation {
     fn server_hello(&mut self, message: &Message) {
         let hello = ServerHello::parse(message.body, message.length);
         if hello.is_retry {
+            self.is_asked_again = true;
             return;
         }
         self.handshake.version = hello.version;

@@ -28,6 +28,9 @@ table! {
         /// Whether the server is known to have given nothing to resume: neither a session id nor a ticket (TLS 1.2 and
         /// before; in TLS 1.3 what it gives is encrypted).
         pub gives_none: bool = false,
+        /// When the client's second hello began, where the server asked for another key share (HelloRetryRequest); 0 where it
+        /// did not.
+        pub second_hello: Nanos = Nanos(0),
         /// Server name the client asked for; empty for none.
         pub server_name: String as Host,
         /// Protocols the client offered (ALPN), separated by commas; empty for none.
