@@ -83,7 +83,7 @@ status=0
 : >"$end_to_end"
 RUST_TEST_THREADS=2 beside >"$others" 2>&1 &
 neighbour=$!
-RUST_TEST_THREADS=3 followed "$end_to_end" tests --test e2e || status=$?
+RUST_TEST_THREADS=4 followed "$end_to_end" tests --test e2e || status=$?
 beside_status=0
 wait "$neighbour" || beside_status=$?
 cat "$others"

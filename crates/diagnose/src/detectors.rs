@@ -41,6 +41,7 @@ mod nagle_delayed_ack;
 mod name_lookup;
 mod no_resumption;
 mod occupied;
+mod older_tls;
 mod openssl3_fetch_locks;
 mod poll_scan;
 mod pool_exhausted;
@@ -213,6 +214,7 @@ pub const ALL: &[Detector] = &[
     ca_bundle_per_context::DETECTOR,
     context_per_request::DETECTOR,
     hello_retry::DETECTOR,
+    older_tls::DETECTOR,
     slow_key_type::DETECTOR,
     openssl3_fetch_locks::DETECTOR,
     no_resumption::DETECTOR,

@@ -27,6 +27,7 @@ mod large_http2_windows;
 mod larger_pool;
 mod listen_queue;
 mod network;
+mod newest_tls;
 mod no_fsync;
 mod no_time_wait;
 mod nothing;
@@ -197,6 +198,7 @@ pub const ALL: &[Intervention] = &[
     read_buffer::READ_BUFFER,
     answer_100_continue::ANSWER_100_CONTINUE,
     default_groups::DEFAULT_GROUPS,
+    newest_tls::NEWEST_TLS,
     answer_not_found::ANSWER_NOT_FOUND,
     short_ca_path::SHORT_CA_PATH,
     buffered_entropy::BUFFERED_ENTROPY,

@@ -142,6 +142,11 @@ impl<'a> Laboratory<'a> {
         loop {
             let ended = client.poll()?;
             let last = self.meter.read();
+            // A server has answered before its client has the answer: only from then on is it known that the client's exchanges count.
+            if last.origin != grown.origin {
+                (first, grown, is_warm, before) = (released, released, extent.warm_up == 0, 0);
+                dropped = is_warm.then(|| none.clone());
+            }
             still = if last.exchanges == 0 { last } else { still };
             grown = if last.exchanges > grown.exchanges { last } else { grown };
             // All of it was over between two looks: then what should have been dropped is all that there is.

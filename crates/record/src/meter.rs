@@ -84,6 +84,10 @@ pub enum ConnectionOrigin {
     Accepted,
 }
 
+/// In the order of their numbers, the best first.
+const ORIGINS: [ConnectionOrigin; 3] =
+    [ConnectionOrigin::MadeByClient, ConnectionOrigin::MadeByServer, ConnectionOrigin::Accepted];
+
 impl Role {
     /// Its number in `bpf/meter.h`.
     fn number(self) -> u16 {
@@ -108,6 +112,8 @@ unsafe impl aya::Pod for Exchanging {}
 pub struct Reading {
     /// When it was taken.
     pub time: Nanos,
+    /// Whose exchanges; none before the first one was counted.
+    pub origin: Option<ConnectionOrigin>,
     /// Requests that were answered.
     pub exchanges: u64,
     /// From a request's first byte written to its answer's last byte read (so far), or to the end of the stream where a
@@ -218,6 +224,7 @@ impl Meter {
         let [[client_user, client_system], [server_user, server_system]] = sum.cpu.map(|modes| modes.map(Nanos));
         Reading {
             time,
+            origin: ORIGINS.get(side).copied().filter(|_| sum.exchanges[side] > 0),
             exchanges: sum.exchanges[side],
             exchange_wall: Nanos(sum.wall[side]),
             client_user,

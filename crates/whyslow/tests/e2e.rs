@@ -35,6 +35,7 @@ mod steps;
 mod stories;
 mod story;
 mod sums;
+mod trials;
 mod undo;
 mod waits;
 mod watch;

@@ -21,8 +21,9 @@ detector! {
     /// ## Evidence
     /// Bytes were written and could not leave, because the receiver had no room, where others waited unread, while the thread that
     /// reads them was blocked in something other than waiting for data: a sleep, a lock, a disk, another connection, or a wait for
-    /// events that ends by a time-out, as a runtime's timer. That time makes up a fifth of the requests' time or more. Or requests waited for a write into a pipe that was full, until another
-    /// thread read from it, which had been blocked in something else or on CPU.
+    /// events that ends by a time-out, as a runtime's timer. That time makes up a fifth of the requests' time or more. Or requests
+    /// waited for a write into a pipe or a Unix socket that was full, until another thread read from it, which had been blocked in
+    /// something else or on CPU.
     ///
     /// ## What proves it
     /// The receiver without its pauses: where it sleeps, sleeps a hundred times shorter.

@@ -59,6 +59,8 @@ intervention! {
             Prediction::does_nothing("P51"),
             Prediction::does_nothing("P53"),
             Prediction::does_nothing("P65"),
+            Prediction::does_nothing("P67"),
+            Prediction::does_nothing("P68"),
         ],
         doses: &DOSES,
         unit: "ms",

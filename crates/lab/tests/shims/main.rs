@@ -15,6 +15,7 @@ mod reads;
 mod switches;
 mod timeouts;
 mod tls;
+mod tls_versions;
 mod tls_writes;
 mod waits;
 mod writes;

@@ -99,6 +99,7 @@ fn both_ends_see_the_same_handshake_however_they_read() {
                 assert_eq!((handshake.connection, handshake.tid, handshake.start), (3, 7, Nanos(0)));
                 assert_ne!(handshake.cipher, 0);
                 assert_ne!(handshake.end, Nanos(0));
+                assert!(handshake.offers_1_3 || version != 0x0304);
             }
         }
     }

@@ -39,6 +39,8 @@ pub(super) struct ClientHello {
     /// Whether it is known to take no ticket: it lacks the extension that asks for one (TLS 1.2, RFC 5077), or the one
     /// without which none can be used (TLS 1.3, RFC 8446, 4.2.9).
     pub takes_no_ticket: bool,
+    /// Whether it is known to offer TLS 1.3.
+    pub offers_1_3: bool,
 }
 
 impl ClientHello {
@@ -70,6 +72,7 @@ impl ClientHello {
         });
         // A client that knows TLS 1.3 sends a random session id for old middleboxes (RFC 8446, D.4): not an offer.
         self.takes_no_ticket = is_whole && !asks;
+        self.offers_1_3 = knows_1_3;
         self.offers_session = has_key || has_ticket || (!knows_1_3 && session_length > 0);
         Some(())
     }

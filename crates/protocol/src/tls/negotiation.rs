@@ -160,6 +160,7 @@ impl Negotiation {
             handshake.client_hello_bytes = message.length + 4;
             (handshake.server_name, handshake.protocols) = (hello.server_name, hello.protocols);
             handshake.takes_no_ticket = hello.takes_no_ticket;
+            handshake.offers_1_3 = hello.offers_1_3;
         }
         handshake.offered |= hello.offers_session;
     }

@@ -28,6 +28,8 @@ table! {
         /// Whether the server is known to have given nothing to resume: neither a session id nor a ticket (TLS 1.2 and
         /// before; in TLS 1.3 what it gives is encrypted).
         pub gives_none: bool = false,
+        /// Whether the client is known to have offered TLS 1.3.
+        pub offers_1_3: bool = false,
         /// When the client's second hello began, where the server asked for another key share (HelloRetryRequest); 0 where it
         /// did not.
         pub second_hello: Nanos = Nanos(0),

@@ -8,7 +8,7 @@ use case::{Account, Answer, Case, Ledger, Recording};
 use diagnose::{Analysis, Options};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use testing::alone;
+use testing::{alone, beside_others};
 
 /// Real programs, each a story of the casebook with a variant: clients and servers in C, Go, JavaScript, Java and Python.
 const PROGRAMS: [(&str, &str, &str); 12] = [
@@ -124,7 +124,7 @@ fn expect_no_account_to_gain_unnoticed(recording: &Recording, what: &str) {
 fn whole() -> Option<Recording> {
     static RECORDED: OnceLock<Option<Recording>> = OnceLock::new();
     let record = || {
-        let _alone = alone();
+        let _turn = beside_others();
         let run = suspect("healthy", "redis")?;
         let case = Case::open(&run.case).expect("a case");
         let mut recording = Recording::load(&case).expect("its tables");

@@ -1,11 +1,12 @@
-//! Writes into a pipe that is full, while whoever reads from it does something else: a log that goes through a program.
+//! Writes into a pipe or a Unix socket that is full, while whoever reads from it does something else: a log that goes through a
+//! program, syslog.
 
 use super::REPEATED;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Found, common_place, costly_call, rows};
 use crate::threads::{Cursor, Moment, State, call_end};
 use crate::{images, syscall, waits};
-use case::tables::{Call, Sample};
+use case::tables::{Call, Sample, transport};
 use case::{Nanos, Share};
 use std::collections::BTreeMap;
 
@@ -30,15 +31,17 @@ pub(super) struct Waits {
     reader: u32,
 }
 
-/// Writes into full pipes that exchanges waited for; none where they hardly did, or where the readers were at their reading.
+/// Writes into what is full that exchanges waited for; none where they hardly did, or where the readers were at their reading.
 pub(super) fn find(analysis: &Analysis) -> Option<Waits> {
     let mut waits = Waits::default();
-    if analysis.exchanges.is_empty() || !analysis.recording.calls.iter().any(is_into_pipe) {
+    if analysis.exchanges.is_empty() || !analysis.recording.calls.iter().any(|call| waits_for_room(analysis, call)) {
         return None;
     }
     for stretch in waits::stretches(analysis) {
         analysis.threads.walk(stretch.thread, stretch.from, stretch.to, &mut Cursor::default(), &mut |moment| {
-            let row = moment.call.filter(|&row| moment.state == State::Blocked && is_into_pipe(analysis.call(row)));
+            let row = moment
+                .call
+                .filter(|&row| moment.state == State::Blocked && waits_for_room(analysis, analysis.call(row)));
             let Some(row) = row else { return };
             if let Some(reader) = reader(analysis, stretch.thread, &moment) {
                 waits.add(analysis, row, reader, &moment, stretch.weight);
@@ -50,9 +53,17 @@ pub(super) fn find(analysis: &Analysis) -> Option<Waits> {
     (!is_seldom && waits.elsewhere >= ELSEWHERE * waits.wall).then_some(waits)
 }
 
-/// Whether a call waited for room in a pipe, as far as it tells itself.
-fn is_into_pipe(call: &Call) -> bool {
-    syscall::is_write(call.number) && (call.connection, call.path) == (0, 0) && call.blocked.0 > 0
+/// Whether a call waited for room in a pipe or a Unix socket, as far as it tells itself.
+fn waits_for_room(analysis: &Analysis, call: &Call) -> bool {
+    syscall::is_write(call.number) && call.blocked.0 > 0 && is_local(analysis, call)
+}
+
+/// Whether a call is about a pipe or a Unix socket, as far as it tells itself.
+fn is_local(analysis: &Analysis, call: &Call) -> bool {
+    let Some(slot) = analysis.connections.slot(call.connection).filter(|_| call.connection != 0) else {
+        return (call.connection, call.path) == (0, 0);
+    };
+    analysis.connections.row(slot).transport == transport::UNIX
 }
 
 /// The thread that made room by reading, by its place in the table of threads.
@@ -62,7 +73,7 @@ fn reader(analysis: &Analysis, writer: usize, moment: &Moment) -> Option<usize> 
     let begun = calls.partition_point(|call| call.start.0 <= moment.end);
     // Most wake-ups are seen a little after they were made.
     let last = calls[..begun].iter().rev().find(|call| call_end(call) >= moment.start)?;
-    (syscall::is_read(last.number) && last.connection == 0).then_some(slot)
+    (syscall::is_read(last.number) && is_local(analysis, last)).then_some(slot)
 }
 
 impl Waits {
@@ -75,7 +86,7 @@ impl Waits {
             let length = moment.end - moment.start;
             match (moment.state, moment.call) {
                 (State::OnProcessor | State::Runnable, _) => self.on_cpu = self.on_cpu.saturating_add(length),
-                (State::Blocked | State::BlockedOnDisk, Some(row)) if !is_reading(analysis.call(row)) => {
+                (State::Blocked | State::BlockedOnDisk, Some(row)) if !is_reading(analysis, analysis.call(row)) => {
                     *self.of_calls.entry(row).or_default() += length;
                 }
                 _ => return,
@@ -90,8 +101,8 @@ impl Waits {
 }
 
 /// Whether a thread in that call may wait for what is written to it.
-fn is_reading(call: &Call) -> bool {
-    syscall::is_poll(call.number) || (syscall::is_read(call.number) && call.connection == 0)
+fn is_reading(analysis: &Analysis, call: &Call) -> bool {
+    syscall::is_poll(call.number) || (syscall::is_read(call.number) && is_local(analysis, call))
 }
 
 pub(super) fn found(analysis: &Analysis, waits: &Waits) -> Found {
@@ -113,15 +124,17 @@ pub(super) fn found(analysis: &Analysis, waits: &Waits) -> Found {
         row.map_or("a program", |row| images::program(analysis.recording, row))
     };
     let reader = program(waits.reader);
-    let writer = program(analysis.call(waits.writes[0]).pid);
+    let write = analysis.call(waits.writes[0]);
+    let writer = program(write.pid);
+    let channel = if write.connection == 0 { "pipe" } else { "Unix socket" };
     let (part, each) = (Nanos(wall / count), Nanos(whole / count));
     let share: Share = Nanos((waits.elsewhere.min(waits.wall)) as u64).share_of(Nanos(wall));
-    let what = format!("{reader} reads more slowly from a pipe than {writer} writes");
+    let what = format!("{reader} reads more slowly from a {channel} than {writer} writes");
     Found {
         title: format!("{what}: {part} of every {each} request{}", place.in_words()),
         what,
         mechanism: vec![format!(
-            "The pipe was full, and {writer} waited until {reader} had read from it. {share} of that time {reader} was {doing}."
+            "The {channel} was full, and {writer} waited until {reader} had read from it. {share} of that time {reader} was {doing}."
         )],
         saving: PotentialSaving {
             wall: wall.min(whole),
@@ -143,18 +156,24 @@ mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
     use case::Recording;
+    use case::tables::{Connection, transport};
 
     const NANOSLEEP: u16 = 35;
     const LOGGER: u32 = 300;
 
     /// Requests for each of which the server writes a line into a pipe that is full until the logger reads one, which it does after
-    /// 4 ms in a call of this number, or on CPU.
-    fn logged(meanwhile: Option<u16>) -> Recording {
+    /// 4 ms in a call of this number, or on CPU; or into a Unix socket of this number and the next, where it is not 0.
+    fn logged(meanwhile: Option<u16>, socket: u32) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
-        fixture.process(LOGGER, "server");
+        if socket != 0 {
+            let own = |id, pid| Connection { id, pid, transport: transport::UNIX, ..Connection::default() };
+            fixture.recording.connections.extend([own(socket, SERVER), own(socket + 1, LOGGER)]);
+        }
+        fixture.process(LOGGER, "logger");
         fixture.script(6, &["logger.py:7:send"]);
         fixture.stack(9, &["logger!compress", "logger!main"]);
+        let other = if socket == 0 { 0 } else { socket + 1 };
         for _ in 0..20 {
             let start = fixture.now;
             fixture.moves(CLIENT, 1, WRITE, 200);
@@ -165,10 +184,12 @@ mod tests {
                 Some(number) => _ = fixture.waits(LOGGER, 4 * MS, number, |call| call.script_stack = 6),
                 None => fixture.computes(LOGGER, 4 * MS, 9),
             }
-            fixture.does(LOGGER, 20 * US, READ, |call| (call.fd, call.result) = (0, 4096));
+            fixture.does(LOGGER, 20 * US, READ, |call| (call.fd, call.result, call.connection) = (0, 4096, other));
             let made_room = fixture.now - 10 * US;
             fixture.now = written;
-            fixture.waits(SERVER, made_room + US - written, WRITE, |call| (call.fd, call.result) = (7, 100));
+            fixture.waits(SERVER, made_room + US - written, WRITE, |call| {
+                (call.fd, call.result, call.connection) = (7, 100, socket);
+            });
             fixture.recording.switches.last_mut().expect("it waited").waker = LOGGER;
             let answered = fixture.now;
             fixture.moves(SERVER, 1001, WRITE, 1000);
@@ -185,18 +206,25 @@ mod tests {
     #[test]
     fn a_logger_that_sleeps_or_computes_between_its_reads_is_found_and_does_not_poll() {
         for (meanwhile, function) in [(Some(NANOSLEEP), "send"), (None, "compress")] {
-            let answer = answer(&logged(meanwhile));
+            let answer = answer(&logged(meanwhile, 0));
             let found: Vec<&str> = answer.findings.iter().map(|finding| finding.name.as_str()).collect();
             assert!(found[0] == "slow-reader" && !found.contains(&"sleep-polling"), "{meanwhile:?}: {found:?}");
             let finding = &answer.findings[0];
             assert!(finding.cost.share_of_wall > 0.9, "{:?}", finding.cost);
-            assert!(finding.title.starts_with("server reads more slowly from a pipe"), "{}", finding.title);
+            assert!(finding.title.starts_with("logger reads more slowly from a pipe"), "{}", finding.title);
             assert_eq!(finding.place[0].function, function, "{finding:#?}");
         }
     }
 
     #[test]
+    fn a_unix_socket_that_is_full_is_found_as_well() {
+        let answer = answer(&logged(Some(NANOSLEEP), 50));
+        let title = "logger reads more slowly from a Unix socket than server writes";
+        assert!(answer.findings[0].title.starts_with(title), "{}", answer.findings[0].title);
+    }
+
+    #[test]
     fn a_reader_that_waits_for_more_is_left_alone() {
-        assert!(!names(&logged(Some(READ))).contains(&"slow-reader".to_string()));
+        assert!(!names(&logged(Some(READ), 0)).contains(&"slow-reader".to_string()));
     }
 }

@@ -1,17 +1,15 @@
 #!/bin/bash
-# Usage: run.sh [slow|fixed] [options of whyslow run]
+# Usage: run.sh [group|version|fixed] [options of whyslow run]
 . "$(dirname "$0")/../session.sh"
-choose_variant slow fixed -- "$@"
+choose_variant group version fixed -- "$@"
 need nginx curl openssl
 mkdir "$STATE/files"
 echo page >"$STATE/files/page"
 make_certificate
-configuration=$CASEBOOK/another-group/nginx.conf
-if [ "$VARIANT" = fixed ]; then configuration=$CASEBOOK/another-group/fixed.conf; fi
 port=$(free_port)
 if [ "$WHYSLOW" = none ]; then
     echo "skipped: this needs a link with a delay, which whyslow makes" >&2
     exit 77
 fi
-watch --link mtu=1500,delay=25ms --server "$CASEBOOK/serve-nginx.sh $configuration $STATE {server} $port tls" -- \
+watch --link mtu=1500,delay=25ms --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/round-trips/$VARIANT.conf $STATE {server} $port tls" -- \
     "$CASEBOOK/chain/client.sh" "{server}:$port" "${REQUESTS:-20}" "$STATE/certificate.pem"
