@@ -125,7 +125,10 @@ pub(super) fn found(analysis: &Analysis, waits: &Waits) -> Found {
     };
     let reader = program(waits.reader);
     let write = analysis.call(waits.writes[0]);
-    let writer = program(write.pid);
+    let mut writer = program(write.pid).to_string();
+    if writer == reader {
+        writer = format!("another {writer}");
+    }
     let channel = if write.connection == 0 { "pipe" } else { "Unix socket" };
     let (part, each) = (Nanos(wall / count), Nanos(whole / count));
     let share: Share = Nanos((waits.elsewhere.min(waits.wall)) as u64).share_of(Nanos(wall));
