@@ -32,9 +32,60 @@ pub fn is_installed(path: &str) -> bool {
         || is_composers()
 }
 
+/// The package that such a file is of: `requests`, `@babel/core`, `guzzlehttp/guzzle`, `json`; a built-in module's own name.
+pub fn package(path: &str) -> &str {
+    if BUILT_IN.iter().any(|name| path.starts_with(name)) {
+        return path;
+    }
+    let in_folder = |folder: &&str| path.rsplit_once(*folder).map(|(_, inside)| inside);
+    if let Some(inside) = PACKAGES.iter().find_map(in_folder) {
+        return first_parts(inside, if inside.starts_with('@') { 2 } else { 1 });
+    }
+    if let Some(inside) = in_folder(&"/vendor/") {
+        return first_parts(inside, 2);
+    }
+    // Below the folder of a language: of a version of it (`ruby/3.1.0`), as a rule.
+    let folders = LANGUAGES.iter().filter_map(|language| path.find(&format!("/{language}")).map(|at| &path[at + 1..]));
+    let inside = folders.min_by_key(|inside| inside.len()).and_then(|inside| inside.split_once('/'));
+    let mut inside = inside.map_or(path, |(_, inside)| inside);
+    let is_version = |folder: &str| folder.starts_with(|first: char| first.is_ascii_digit());
+    while let Some((_, rest)) = inside.split_once('/').filter(|(folder, _)| is_version(folder)) {
+        inside = rest;
+    }
+    first_parts(inside, 1)
+}
+
+/// The first parts of a path, without what tells a file's language.
+fn first_parts(path: &str, count: usize) -> &str {
+    let end = path.match_indices('/').nth(count - 1).map_or(path.len(), |(at, _)| at);
+    let parts = &path[..end];
+    if end < path.len() { parts } else { parts.rsplit_once('.').map_or(parts, |(stem, _)| stem) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_installed_file_is_of_a_package() {
+        let packages = [
+            ("/usr/lib/python3.11/json/encoder.py", "json"),
+            ("/usr/lib/python3.11/ssl.py", "ssl"),
+            ("/srv/.venv/lib/python3.11/site-packages/requests/api.py", "requests"),
+            ("/srv/.venv/lib/python3.11/site-packages/six.py", "six"),
+            ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap>"),
+            ("/usr/share/perl/5.36/HTTP/Tiny.pm", "HTTP"),
+            ("/usr/lib/ruby/3.1.0/net/http.rb", "net"),
+            ("/var/lib/gems/3.1.0/gems/rack-2.2/lib/rack.rb", "rack-2.2"),
+            ("node:internal/crypto/pbkdf2", "node:internal/crypto/pbkdf2"),
+            ("/srv/shop/node_modules/express/lib/router/index.js", "express"),
+            ("/srv/shop/node_modules/@babel/core/lib/index.js", "@babel/core"),
+            ("/srv/shop/vendor/guzzlehttp/guzzle/src/Client.php", "guzzlehttp/guzzle"),
+        ];
+        for (path, name) in packages {
+            assert_eq!(package(path), name, "{path}");
+        }
+    }
 
     #[test]
     fn what_came_with_a_language_or_was_installed_for_it_is_told_from_the_programs_own() {

@@ -107,7 +107,7 @@ pub fn awaited<'l>(mut frames: impl Iterator<Item = &'l Location>) -> Option<Awa
 }
 
 /// The package of a method: `java.util` of `java.util.HashMap.get`.
-fn package(function: &str) -> &str {
+pub fn package(function: &str) -> &str {
     let class = function.rsplit_once('.').map_or("", |(class, _)| class);
     class.rsplit_once('.').map_or("", |(package, _)| package)
 }

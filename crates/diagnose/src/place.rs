@@ -1,7 +1,7 @@
 //! From a call or a sample to places in the code that its author can open.
 
 use crate::code::{Code, base_name};
-use crate::installed::is_installed;
+use crate::installed::{self, is_installed};
 use crate::java;
 use case::tables::{Call, Location, kind};
 use case::{Function, Place, PlaceShare};
@@ -170,6 +170,37 @@ fn passes_to(frames: &[&Location]) -> PassesTo {
         (None, (Some(first), Some(last))) => PassesTo::Nameless { first, last },
         _ => PassesTo::Nothing,
     }
+}
+
+/// The package of a language's own library, or of one that was installed for the program, that it calls in a stack; none where it
+/// is not known, and where nobody but the program calls for what it does: then it is its main loop, and what it calls a framework.
+pub fn package_called<'r>(code: &Code<'r>, script_stack: u32, stack: u32) -> Option<&'r str> {
+    let script: Vec<&Location> = code.frames(script_stack).collect();
+    let (frames, cause) = if script.is_empty() {
+        let own = own_frames(code, stack);
+        if own.is_empty() || matches!(passes_to(&own), PassesTo::Nameless { .. }) {
+            return None;
+        }
+        let cause = causing_frame(&own);
+        (own, cause)
+    } else {
+        let cause = script.iter().position(|frame| !is_standard_library(frame))?;
+        (script, cause)
+    };
+    let is_called_back = frames[cause + 1..].iter().any(|frame| is_standard_library(frame));
+    let called = frames[..cause].last().filter(|called| is_called_back && is_standard_library(called))?;
+    package(called)
+}
+
+/// The package of what came with a language, or was installed for a program; none of a runtime's own.
+fn package(location: &Location) -> Option<&str> {
+    match location.kind {
+        kind::GENERATED if java::is_of_java(location) => Some(java::package(&location.function)),
+        kind::SCRIPT | kind::GENERATED => Some(installed::package(&location.file)),
+        _ if is_of_go_runtime(&location.function) => None,
+        _ => Some(go_package(&location.function)),
+    }
+    .filter(|package| !package.is_empty())
 }
 
 /// The places of the callers of a function that the test accepts; of the whole stack where no such function is in it.

@@ -1,5 +1,7 @@
 //! P51: one library burns the exchanges' CPU time.
 
+mod packages;
+
 use super::{Found, common_place, detector, rows};
 use crate::analysis::ledger::{Account, is_within};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -15,7 +17,9 @@ detector! {
     ///
     /// ## Evidence
     /// CPU samples, with time in libc and the kernel charged to the first caller outside them: one shared library takes
-    /// half of the requests' time or more, at least a millisecond per request, and at least 200 ns per byte moved.
+    /// half of the requests' time or more, at least a millisecond per request, and at least 200 ns per byte moved. Or a package that
+    /// came with the language or was installed for the program (Python, Node.js, Ruby, PHP, Perl, Go, Java), as far as the program's
+    /// own code called it, and was itself called by a framework or as a thread: at least five milliseconds per request.
     ///
     /// ## What proves it
     /// Another build or version of the library, or doing without what it does. If neither can be tried, it remains a
@@ -62,6 +66,10 @@ const RUNTIMES: [&str; 12] = [
 ];
 
 fn detect(analysis: &Analysis) -> Option<Found> {
+    of_a_shared_library(analysis).or_else(|| packages::detect(analysis))
+}
+
+fn of_a_shared_library(analysis: &Analysis) -> Option<Found> {
     let count = analysis.exchanges.len() as u64;
     let mut modules: BTreeMap<u32, f64> = BTreeMap::new();
     for (account, length) in &analysis.accounts.exchanges {
