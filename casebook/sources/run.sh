@@ -8,5 +8,6 @@ port=$(free_port)
 cache=0
 if [ "$VARIANT" = fixed ]; then cache=1; fi
 # Files that are younger than two seconds are not cached otherwise.
-watch --server "php -q -d opcache.enable=$cache -d opcache.enable_cli=$cache -d opcache.validate_timestamps=0 -d opcache.file_update_protection=0 -S {server}:$port $STATE/shop/page.php" -- \
+printf '%s\n' "opcache.enable=$cache" opcache.validate_timestamps=0 opcache.file_update_protection=0 >"$STATE/php.ini"
+watch --server "php -q -c $STATE/php.ini -S {server}:$port $STATE/shop/page.php" -- \
     "$PYTHON" "$CASEBOOK/sources/client.py" {server} "$port" "${REQUESTS:-200}"

@@ -8,6 +8,7 @@ mod answer_not_found;
 mod bound_sscanf;
 mod buffered_entropy;
 mod cached_reads;
+mod cached_sources;
 mod coalesce_tls_writes;
 mod coalesce_writes;
 mod cpu_quota;
@@ -167,6 +168,7 @@ pub const ALL: &[Intervention] = &[
     wait_when_not_ready::WAIT_WHEN_NOT_READY,
     no_fsync::NO_FSYNC,
     cached_reads::CACHED_READS,
+    cached_sources::CACHED_SOURCES,
     parse_ca_once::PARSE_CA_ONCE,
     small_ca_bundle::SMALL_CA_BUNDLE,
     same_ca_bundle::SAME_CA_BUNDLE,

@@ -25,11 +25,11 @@ detector! {
     /// files as requests and answers are long, ten times where they are parsed. The time of these calls, a tenth of the requests' time or more; and what the
     /// thread computes between two of them, which as a rule is what it does with their contents. Of so many bytes as nobody
     /// asked for it is also known who takes them apart: CPU samples in parsers of the common formats (JSON, YAML, XML, CSV,
-    /// TOML, INI, pickle, Marshal), all through the run.
+    /// TOML, INI, pickle, Marshal) and of sources (PHP, Perl, Ruby, Python), all through the run.
     ///
     /// ## What proves it
-    /// Nothing from outside: whoever answered from memory would have to know that no file has changed. It remains a
-    /// suspicion with what it costs at most.
+    /// PHP with its cache of compiled code (`cached-sources`). Elsewhere nothing from outside: whoever answered from memory would have
+    /// to know that no file has changed. It remains a suspicion with what it costs at most.
     ///
     /// ## Remedy
     /// Read them once, when the program starts, and again only when they change. Switch the cache of the framework on
@@ -41,7 +41,6 @@ detector! {
     /// open.
     "P55" "files-per-request",
     follows_from: &["P09", "P10", "P11", "P16", "P17", "P31", "P39", "P46", "P47", "P52", "P62", "P65"],
-    not_switched: "Whoever answered from memory would have to know that no file has changed since.",
     needs: &[Server, Calls]
 }
 

@@ -58,6 +58,7 @@ intervention! {
             Prediction::does_nothing("P48"),
             Prediction::does_nothing("P51"),
             Prediction::does_nothing("P53"),
+            Prediction::does_nothing("P55"),
             Prediction::does_nothing("P65"),
             Prediction::does_nothing("P67"),
             Prediction::does_nothing("P68"),

@@ -104,7 +104,8 @@ fn certificate_files<'r>(recording: &'r Recording, request: &Request) -> BTreeSe
     paths.filter(|path| path.starts_with('/')).collect()
 }
 
-fn read(path: &Path) -> Option<String> {
+/// A plain file's text; none of one that is too long.
+pub(super) fn read(path: &Path) -> Option<String> {
     let is_plain = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= LARGEST_FILE);
     is_plain.then(|| std::fs::read_to_string(path).ok()).flatten()
 }

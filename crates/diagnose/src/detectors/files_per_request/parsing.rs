@@ -1,11 +1,11 @@
-//! What parses: CPU samples in the parsers of the common formats, by the names of functions, modules and scripts.
+//! What parses: CPU samples in the parsers of the common formats and of sources, by the names of functions, modules and scripts.
 
 use crate::analysis::Analysis;
 use crate::detectors::work_in_requests;
 use case::tables::{Location, Sample};
 
 /// Functions that take a text apart begin with these,
-const PARSERS: [&str; 24] = [
+const PARSERS: [&str; 29] = [
     "encoding/json.",
     "encoding/xml.",
     "encoding/csv.",
@@ -30,6 +30,12 @@ const PARSERS: [&str; 24] = [
     "xmlParse",
     "xmlSAXParse",
     "simdjson::",
+    // Of sources: PHP, Perl, Ruby, CPython.
+    "compile_file",
+    "zendparse",
+    "Perl_yyparse",
+    "rb_parser_compile",
+    "_PyPegen_run_parser",
 ];
 
 /// the files of modules of such functions, where those have no names,
