@@ -19,7 +19,8 @@ const EACH: f64 = 0.9;
 /// On a connection with one question at a time each is written in as many calls as the others.
 const REGULAR: f64 = 0.95;
 /// Of so many of the turns it must be seen that nothing was read from a client between an answer and the next question: what
-/// was asked next had been waiting.
+/// was asked next had been waiting. On a connection opened for it, that less was read than had been waiting: others may pass on what
+/// has just come over a connection that all share.
 const WAITING: f64 = 0.6;
 /// While more requests are in hand than are asked for, all connections are taken for so much of the time.
 const TAKEN: f64 = 0.8;
@@ -129,16 +130,19 @@ fn turns(requests: &[InHand], asked: &[Vec<Question>], at_a_time: usize) -> Opti
     let ends = sorted(asked.iter().flatten().map(|one| one.end).collect());
     let until = |times: &[u64], time: u64| times.partition_point(|&at| at <= time);
     let (mut gaps, mut turns) = (Vec::new(), 0_u32);
-    for question in asked.iter().flatten() {
+    let questions = asked.iter().flat_map(|of_one| of_one.iter().enumerate());
+    for (before, question) in questions {
         // The last answer before it made room for it.
         let Some(&end) = ends[..until(&ends, question.start)].last() else { continue };
         // What was answered with it is in hand until then.
         let answered = done.partition_point(|&at| at < end);
-        if until(&read, end).saturating_sub(answered) <= at_a_time {
+        let Some(waiting) = until(&read, end).saturating_sub(answered).checked_sub(at_a_time).filter(|&all| all > 0)
+        else {
             continue;
-        }
+        };
         turns += 1;
-        if until(&read, end) == until(&read, question.start) {
+        let came = until(&read, question.start) - until(&read, end);
+        if came < if before == 0 { waiting } else { 1 } {
             gaps.push(question.start - end);
         }
     }

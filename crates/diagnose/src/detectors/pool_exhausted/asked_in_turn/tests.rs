@@ -118,6 +118,51 @@ fn a_server_that_computes_meanwhile_is_no_pool() {
     assert!(!is_found(&rounds(1, |fixture, _| fixture.now += 5 * MS)));
 }
 
+/// Four clients that ask again once they are answered; the server asks for one of them at a time, over the one connection or one for
+/// each, and reads what comes before it asks the next.
+fn asking_again(one_for_each: bool) -> Recording {
+    let mut fixture = connected();
+    let ask = |fixture: &mut Fixture, client: u32, at: u64| {
+        fixture.now = at;
+        fixture.moves(CLIENT + client, client + 1, WRITE, 200);
+        fixture.travels(at + 3 * US, client + 1, client + 1001, 200);
+    };
+    let start = fixture.now;
+    let mut asked = [start; CLIENTS as usize];
+    (0..CLIENTS).for_each(|client| ask(&mut fixture, client, start));
+    fixture.now = start + 20 * US;
+    (0..CLIENTS).for_each(|client| _ = fixture.moves(SERVER, client + 1001, READ, 200));
+    for turn in 0..40_u32 {
+        let client = turn % CLIENTS;
+        let connection = if one_for_each { 100 + turn } else { DATABASE };
+        if one_for_each {
+            let database = fixture.recording.connections.iter().find(|row| row.id == DATABASE).cloned();
+            let database = database.expect("the connection to the database");
+            fixture.recording.connections.push(Connection { id: connection, ..database });
+        }
+        fixture.moves(SERVER, connection, WRITE, 60);
+        waits(&mut fixture, turn);
+        fixture.moves(SERVER, connection, READ, 300);
+        fixture.moves(SERVER, client + 1001, WRITE, 1000);
+        let answered = fixture.now;
+        fixture.travels(answered - 2 * US, client + 1001, client + 1, 1000);
+        fixture.now = asked[client as usize] + 5 * US;
+        fixture.waits_for(CLIENT + client, client + 1, answered + 12 * US - fixture.now, 1000);
+        let again = fixture.now;
+        asked[client as usize] = again;
+        ask(&mut fixture, client, again);
+        fixture.now = again + 30 * US;
+        fixture.moves(SERVER, client + 1001, READ, 200);
+    }
+    fixture.end()
+}
+
+#[test]
+fn a_connection_for_each_question_shows_the_line_whatever_comes_in_between() {
+    assert!(is_found(&asking_again(true)));
+    assert!(!is_found(&asking_again(false)), "what has come may be passed on at once over a shared connection");
+}
+
 #[test]
 fn questions_that_share_a_connection_and_wait_for_no_answer_are_no_line() {
     // Two clients: what each asks is passed on at once, over one connection, and takes 10 ms.
