@@ -58,6 +58,7 @@ mod slow_clock_or_entropy;
 mod slow_key_type;
 mod slow_reader;
 mod slow_start_after_idle;
+mod small_kernel_buffers;
 mod split_writes;
 mod startup_self_tests;
 mod stopped_by_signals;
@@ -205,6 +206,7 @@ use detector;
 pub const ALL: &[Detector] = &[
     app_window_below_bdp::DETECTOR,
     fixed_socket_buffers::DETECTOR,
+    small_kernel_buffers::DETECTOR,
     delayed_ack_at_mss_multiple::DETECTOR,
     nagle_delayed_ack::DETECTOR,
     corked_writes::DETECTOR,

@@ -183,6 +183,7 @@ impl Fixture {
             sequence,
             acknowledged,
             payload,
+            limit: 0,
         });
     }
 

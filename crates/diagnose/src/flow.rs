@@ -138,7 +138,7 @@ mod tests {
 
     fn segment(time: u64, way: u8, sequence: u32, acknowledged: u32, payload: u32) -> Segment {
         let (time, flags) = (Nanos(time), flags::ACK);
-        Segment { time, connection: 1, direction: way, flags, sequence, acknowledged, payload }
+        Segment { time, connection: 1, direction: way, flags, sequence, acknowledged, payload, limit: 0 }
     }
 
     #[test]

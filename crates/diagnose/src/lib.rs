@@ -41,6 +41,7 @@ mod send_stalls;
 mod side_by_side;
 mod single_wait;
 mod spans;
+mod stops;
 mod tail;
 mod threads;
 mod troubles;

@@ -56,9 +56,9 @@ prop_compose! {
 prop_compose! {
     fn segment()(
         (time, connection, direction, flags) in (time(), 1u32..6, 0u8..2, prop::sample::select(vec![2u8, 16, 17, 18, 4])),
-        (sequence, acknowledged, payload) in (any::<u32>(), any::<u32>(), 0u32..3_000),
+        (sequence, acknowledged, payload, limit) in (any::<u32>(), any::<u32>(), 0u32..3_000, 0u8..4),
     ) -> Segment {
-        Segment { time, connection, direction, flags, sequence, acknowledged, payload }
+        Segment { time, connection, direction, flags, sequence, acknowledged, payload, limit }
     }
 }
 

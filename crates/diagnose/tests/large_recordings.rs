@@ -80,6 +80,7 @@ fn exchange(recording: &mut Recording, tid: u32, id: u32, start: u64, sequences:
             sequence,
             acknowledged,
             payload,
+            limit: 0,
         });
     };
     let (asked, answered) = *sequences;

@@ -192,6 +192,7 @@ pub const ALL: &[Intervention] = &[
     small_segments::SMALL_SEGMENTS,
     network::SMALL_SEGMENTS_ROUTE,
     network::MTU_PROBING,
+    network::LARGE_KERNEL_BUFFERS,
     network::BBR_ROUTE,
     large_http2_windows::LARGE_HTTP2_WINDOWS,
     default_buffers::DEFAULT_BUFFERS,

@@ -132,7 +132,7 @@ struct socket_event {
 /* A TCP segment leaving or arriving. */
 struct segment_event {
 	u16 kind;
-	u8 direction;
+	u8 direction_and_limit; /* in the upper four bits what keeps the socket from sending, as the kernel counts it */
 	u8 flags;
 	u32 socket;
 	u64 time;

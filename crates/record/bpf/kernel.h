@@ -135,6 +135,7 @@ struct tcp_sock {
 	u32 srtt_us;
 	u32 mss_cache;
 	u8 nonagle : 4;
+	u8 chrono_type : 2;
 };
 struct timer_list {
 	void (*function)(struct timer_list *);

@@ -18,6 +18,13 @@ struct tcp_header {
 	u16 window;
 };
 
+/* What keeps a socket from sending more (`enum tcp_chrono`), as it was when an acknowledgement arrived. */
+static __always_inline u8 limit_of(struct sock *sk)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	return bpf_core_field_exists(tcp->chrono_type) ? BPF_CORE_READ_BITFIELD_PROBED(tcp, chrono_type) : 0;
+}
+
 static __always_inline int segment(struct known_socket *known, struct sock *sk, struct sk_buff *packet, u8 direction)
 {
 	struct tcp_header header;
@@ -28,7 +35,7 @@ static __always_inline int segment(struct known_socket *known, struct sock *sk, 
 	if (!event)
 		return 0;
 	event->kind = EVENT_SEGMENT;
-	event->direction = direction;
+	event->direction_and_limit = direction;
 	event->flags = header.flags;
 	event->socket = known->id;
 	event->time = bpf_ktime_get_boot_ns();
@@ -36,7 +43,11 @@ static __always_inline int segment(struct known_socket *known, struct sock *sk, 
 	event->acknowledged = __builtin_bswap32(header.acknowledged);
 	event->payload = packet->len - (u32)(at - packet->data) - (header.offset >> 4) * 4;
 	/* The round-trip time changes with acknowledgements, which arrive. */
-	event->srtt_us = direction == DIRECTION_IN ? BPF_CORE_READ((struct tcp_sock *)sk, srtt_us) >> 3 : 0;
+	event->srtt_us = 0;
+	if (direction == DIRECTION_IN) {
+		event->srtt_us = BPF_CORE_READ((struct tcp_sock *)sk, srtt_us) >> 3;
+		event->direction_and_limit |= limit_of(sk) << 4;
+	}
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 	return 0;
 }

@@ -76,7 +76,7 @@ events! {
         srtt_us: u32, mss: u16, nodelay: u16,
     }
     SegmentEvent {
-        kind: u16, direction: u8, flags: u8, socket: u32, time: u64, sequence: u32, acknowledged: u32, payload: u32,
+        kind: u16, direction_and_limit: u8, flags: u8, socket: u32, time: u64, sequence: u32, acknowledged: u32, payload: u32,
         srtt_us: u32,
     }
     TcpEvent {

@@ -243,11 +243,12 @@ impl Intake {
             self.segments.push(Segment {
                 time: Nanos(event.time),
                 connection: event.socket,
-                direction: event.direction,
+                direction: event.direction_and_limit & 0xf,
                 flags: event.flags,
                 sequence: event.sequence,
                 acknowledged: event.acknowledged,
                 payload: event.payload,
+                limit: event.direction_and_limit >> 4,
             });
         }
     }

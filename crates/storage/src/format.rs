@@ -1,6 +1,8 @@
 //! The documentation of a case's tables, from their declarations. CASE-FORMAT.md is this text, and a test keeps it so.
 
-use crate::tables::{content, direction, ender, event, flags, kind, output as compared, reason, role, transport, work};
+use crate::tables::{
+    content, direction, ender, event, flags, kind, limit, output as compared, reason, role, transport, work,
+};
 use crate::{NameKind, Recording, SCHEMA};
 use std::fmt::Write;
 
@@ -65,6 +67,15 @@ const CODES: &[(&str, &[(&str, u8)])] = &[
         ],
     ),
     ("direction", &[("out", direction::OUT), ("in", direction::IN)]),
+    (
+        "limit",
+        &[
+            ("nothing, or not known", limit::NONE),
+            ("the network", limit::NETWORK),
+            ("the receiver's window", limit::WINDOW),
+            ("room in its own send buffer", limit::BUFFER),
+        ],
+    ),
     (
         "content",
         &[

@@ -42,7 +42,7 @@ pub use path::Path;
 pub use process::Process;
 pub use sample::Sample;
 pub use scheduler_sum::SchedulerSum;
-pub use segment::{Segment, flags};
+pub use segment::{Segment, flags, limit};
 pub use stack_frame::StackFrame;
 pub use switch::{Switch, reason};
 pub use tcp_event::{TcpEvent, event};

@@ -204,6 +204,7 @@ fn segments(start: u64, exchange: u32) -> [Segment; 6] {
         sequence: moved.wrapping_add(sent),
         acknowledged: moved.wrapping_add(received),
         payload,
+        limit: 0,
     };
     [
         segment(1, direction::OUT, 3_000, 64, 0, 0),

@@ -7,9 +7,9 @@ use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::exchange::Exchange;
 use crate::number;
+use crate::stops::{self, Stop};
 use crate::syscall;
-use crate::threads::{Cursor, Moment, State, call_end};
-use case::tables::{Segment, direction, flags, role, transport};
+use case::tables::{role, transport};
 use case::{Bytes, End, Nanos};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -143,14 +143,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 }
 
 /// What was set on which socket.
-struct Limits {
+pub(super) struct Limits {
     of_socket: FxHashMap<u32, Vec<Limit>>,
     /// What is accepted inherits from the listener: by network namespace and port.
     of_listener: FxHashMap<(u64, u16), Vec<Limit>>,
 }
 
 impl Limits {
-    fn new(analysis: &Analysis) -> Limits {
+    pub(super) fn new(analysis: &Analysis) -> Limits {
         let mut limits = Limits { of_socket: FxHashMap::default(), of_listener: FxHashMap::default() };
         for (row, call) in analysis.recording.calls.iter().enumerate() {
             if call.number != syscall::SETSOCKOPT || call.result != 0 || call.argument_1 != SOCKET_LEVEL {
@@ -175,6 +175,11 @@ impl Limits {
             set.push(limit);
         }
         limits
+    }
+
+    /// Whether the program sets the size of a buffer of a connection.
+    pub(super) fn is_set(&self, analysis: &Analysis, slot: usize) -> bool {
+        !self.of(analysis, slot).is_empty()
     }
 
     /// What holds for a connection: its own option, else its listener's.
@@ -208,112 +213,14 @@ fn find_waits(analysis: &Analysis, exchange: &Exchange, limited: usize, limit: L
         Buffer::Receive => u64::from(connections.row(sender).mss),
     };
     let most = limit.bytes.saturating_mul(2).saturating_add(beyond);
-    let segments = connections.segments(sender);
-    let first = segments.partition_point(|segment| segment.time.0 < exchange.start);
-    let last = segments.partition_point(|segment| segment.time.0 <= exchange.end);
-    let mut sent: Option<Sent> = None;
-    for segment in &segments[first.min(last)..last] {
-        if segment.direction == direction::OUT {
-            if segment.payload == 0 {
-                continue;
-            }
-            if let Some(before) = &sent
-                && let Some(at) = before.acknowledged
-                && segment.time.0 - at < at - before.at
-                && (limit.bytes / 2..=most).contains(&before.under_way)
-                && is_stuck(analysis, sender, before.at, at)
-                && receiver.is_none_or(|receiver| waits_for_data(analysis, receiver, limit, before.at, at))
-            {
-                let (from, to, under_way) = (before.at, segment.time.0, before.under_way);
-                waits.push(Wait { limit, end: analysis.end(limited), from, to, under_way });
-            }
-            sent = Some(Sent::after(segment, sent.as_ref()));
-        } else if segment.payload > 0 {
-            // The peer answers: another message.
-            sent = None;
-        } else if segment.flags & flags::ACK != 0
-            && let Some(before) = &mut sent
-        {
-            before.acknowledge(segment);
-        }
-    }
-}
-
-/// What the sender has in flight.
-struct Sent {
-    /// When its last segment left.
-    at: u64,
-    /// Up to where it is acknowledged.
-    known: u32,
-    /// Bytes in flight when the last segment had left.
-    under_way: u64,
-    /// When the last acknowledgement since then arrived.
-    acknowledged: Option<u64>,
-}
-
-impl Sent {
-    fn after(segment: &Segment, before: Option<&Sent>) -> Sent {
-        let end = segment.sequence.wrapping_add(segment.payload);
-        let known = before.map_or(segment.sequence, |before| before.known);
-        Sent { at: segment.time.0, known, under_way: u64::from(end.wrapping_sub(known)), acknowledged: None }
-    }
-
-    fn acknowledge(&mut self, segment: &Segment) {
-        if segment.acknowledged.wrapping_sub(self.known) as i32 > 0 {
-            self.known = segment.acknowledged;
-            self.acknowledged = Some(segment.time.0);
-        }
-    }
-}
-
-/// Whether the sender had more to send, between two times, than its kernel took: it lies there, or its thread was blocked for
-/// most of the time in writing it, or until it could.
-fn is_stuck(analysis: &Analysis, sender: usize, from: u64, to: u64) -> bool {
-    let connections = &analysis.connections;
-    let unsent = &connections.all()[sender].unsent;
-    let first = unsent.partition_point(|&(_, end)| end < to);
-    if unsent.get(first).is_some_and(|&(start, _)| start <= to) {
-        return true;
-    }
-    let is_for_room = |moment: &Moment| {
-        let Some(call) = moment.call.map(|row| analysis.call(row)) else { return false };
-        let is_write = syscall::is_write(call.number) && call.connection == connections.row(sender).id;
-        let is_poll = syscall::is_poll(call.number) && call.result > 0 && call_end(call) >= to;
-        moment.state == State::Blocked && (is_write || is_poll)
-    };
-    is_most(analysis, sender, from, to, syscall::is_write, is_for_room)
-}
-
-/// Whether the receiver's thread was blocked for most of a time, as it is when it has read all there is; with a small buffer it
-/// is enough that it was reading.
-fn waits_for_data(analysis: &Analysis, receiver: usize, limit: Limit, from: u64, to: u64) -> bool {
     let is_small = limit.bytes <= SMALL;
-    let waits = |moment: &Moment| {
-        let number = moment.call.map(|row| analysis.call(row).number);
-        let is_for_data = number.is_some_and(|number| syscall::is_poll(number) || syscall::is_read(number));
-        is_for_data && (is_small || moment.state == State::Blocked)
-    };
-    is_most(analysis, receiver, from, to, syscall::is_read, waits)
-}
-
-/// Whether the thread that makes the next transfer of a kind did what the test accepts for half of a time.
-fn is_most(
-    analysis: &Analysis,
-    slot: usize,
-    from: u64,
-    to: u64,
-    kind: impl Fn(u16) -> bool,
-    accepts: impl Fn(&Moment) -> bool,
-) -> bool {
-    let transfers = analysis.connections.transfer_numbers(slot);
-    let next = transfers.partition_point(|&row| call_end(analysis.call(row as usize)) < to);
-    let next = transfers[next..].iter().map(|&row| analysis.call(row as usize)).find(|call| kind(call.number));
-    let Some(thread) = next.and_then(|call| analysis.threads.slot(call.tid)) else { return false };
-    let mut accepted = 0;
-    analysis.threads.walk(thread, from, to, &mut Cursor::default(), &mut |moment| {
-        if accepts(&moment) {
-            accepted += moment.end - moment.start;
+    for stop in stops::within(analysis, exchange, sender) {
+        let Stop { from, acknowledged, to, under_way, .. } = stop;
+        if (limit.bytes / 2..=most).contains(&under_way)
+            && stops::is_stuck(analysis, sender, from, acknowledged)
+            && receiver.is_none_or(|receiver| stops::waits_for_data(analysis, receiver, is_small, from, acknowledged))
+        {
+            waits.push(Wait { limit, end: analysis.end(limited), from, to, under_way });
         }
-    });
-    2 * accepted >= to - from
+    }
 }

@@ -151,6 +151,7 @@ impl Live {
             sequence: head.sequence,
             acknowledged: head.acknowledged,
             payload: head.payload,
+            limit: 0,
         };
         match self.own {
             None => self.held.push((from, segment)),

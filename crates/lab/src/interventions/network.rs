@@ -86,6 +86,7 @@ intervention! {
             Prediction::does_nothing("P26"),
             Prediction::does_nothing("P27"),
             Prediction::does_nothing("P49"),
+            Prediction::does_nothing("P69"),
         ],
         treat: |request, treatment| setting(request, treatment, "net.ipv4.tcp_slow_start_after_idle", "0"),
         applied: |counters| of_setting(counters, "net.ipv4.tcp_slow_start_after_idle"),
@@ -154,6 +155,33 @@ intervention! {
             setting(request, treatment, "net.ipv4.tcp_mtu_probing", "2")
         },
         applied: |counters| of_setting(counters, "net.ipv4.tcp_mtu_probing"),
+    };
+}
+
+intervention! {
+    /// # large-kernel-buffers
+    ///
+    /// ## What it does
+    /// Sets net.ipv4.tcp_rmem and net.ipv4.tcp_wmem at both ends to what lets a socket's buffers grow to 16 MB, and
+    /// net.ipv4.tcp_window_scaling=1, without which no window is larger than 65,535 bytes.
+    ///
+    /// ## What it reaches
+    /// Every program that leaves its buffers to the kernel, but only in the network namespaces of `--link`, which begin with
+    /// the host's settings. What a program sets when it starts counts for more.
+    ///
+    /// ## How we know it took effect
+    /// The setting is read back after the change.
+    pub const LARGE_KERNEL_BUFFERS: Intervention = Intervention {
+        name: "large-kernel-buffers",
+        summary: "lets the kernel's buffers of TCP connections grow to 16 MB",
+        predictions: &[Prediction::gains("P69")],
+        overruled_by: "what a program sets when it starts counts for more",
+        treat: |request, treatment| {
+            setting(request, treatment, "net.ipv4.tcp_window_scaling", "1")?;
+            setting(request, treatment, "net.ipv4.tcp_wmem", "4096 16384 16777216")?;
+            setting(request, treatment, "net.ipv4.tcp_rmem", "4096 131072 16777216")
+        },
+        applied: |counters| of_setting(counters, "net.ipv4.tcp_rmem"),
     };
 }
 

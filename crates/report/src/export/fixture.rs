@@ -47,6 +47,7 @@ pub(crate) fn segment(connection: u32, after: u64) -> Segment {
         sequence: 1_000,
         acknowledged: 2_000,
         payload: 100,
+        limit: 0,
     }
 }
 

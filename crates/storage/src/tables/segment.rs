@@ -19,7 +19,21 @@ table! {
         pub acknowledged: u32,
         /// Payload in bytes; 0 for a pure ACK.
         pub payload: u32,
+        /// Of one that arrived: what kept the socket from sending more by then; see `limit`.
+        pub limit: u8 = 0,
     }
+}
+
+/// What keeps a socket from sending, as the kernel counts it (`enum tcp_chrono` of `linux/tcp.h`).
+pub mod limit {
+    /// It has nothing to send, or it is not known.
+    pub const NONE: u8 = 0;
+    /// The network: the congestion window, or the time that segments take to leave.
+    pub const NETWORK: u8 = 1;
+    /// The receiver's window.
+    pub const WINDOW: u8 = 2;
+    /// Room in its own send buffer.
+    pub const BUFFER: u8 = 3;
 }
 
 /// TCP flags, as on the wire.
