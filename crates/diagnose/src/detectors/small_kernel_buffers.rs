@@ -70,11 +70,12 @@ struct Held {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    if analysis.recording.segments.iter().all(|segment| segment.limit == limit::NONE) {
+    let kinds = [limit::WINDOW, limit::BUFFER];
+    if !analysis.recording.segments.iter().any(|segment| kinds.contains(&segment.limit)) {
         return None;
     }
     let set = Limits::new(analysis);
-    let found = [limit::WINDOW, limit::BUFFER].into_iter().filter_map(|kind| of_kind(analysis, &set, kind));
+    let found = kinds.into_iter().filter_map(|kind| of_kind(analysis, &set, kind));
     found.max_by_key(|found| found.saving.wall)
 }
 
@@ -134,9 +135,10 @@ fn stops_of(analysis: &Analysis, exchange: &Exchange, sender: usize, flow: &Flow
     let has_grown = |stop: &Stop| stop.from >= begun.saturating_add(GROWING * round_trip);
     let end = analysis.end(if kind == limit::BUFFER { sender } else { receiver.unwrap_or(sender) });
     let wrote = |stop: &Stop| {
-        let transfers = connections.transfer_numbers(sender).iter().map(|&row| row as usize);
-        let mut writes = transfers.filter(|&row| syscall::is_write(analysis.call(row).number));
-        writes.rfind(|&row| analysis.call(row).start.0 <= stop.from)
+        let transfers = connections.transfer_numbers(sender);
+        let begun = transfers.partition_point(|&row| analysis.call(row as usize).start.0 <= stop.from);
+        let mut writes = transfers[..begun].iter().map(|&row| row as usize);
+        writes.rfind(|&row| syscall::is_write(analysis.call(row).number))
     };
     let (kept, others): (Vec<Stop>, Vec<Stop>) =
         stops::within(analysis, exchange, sender).into_iter().filter(has_grown).partition(is_kept);
