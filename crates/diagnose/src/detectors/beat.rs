@@ -17,6 +17,7 @@ use crate::paced::read_and_written;
 use crate::pauses;
 use crate::pieces;
 use crate::place::{Located, is_of_go_runtime};
+use crate::syscall;
 use crate::threads::{Cursor, State, call_end};
 use crate::waits::{self, Stretch};
 use case::Nanos;
@@ -143,11 +144,13 @@ impl Beat<'_> {
     }
 }
 
-/// The line with which a server goes on when its time has come, else where it waits. Go's scheduler goes on with whoever is ready.
+/// The line with which a server goes on when its time has come, else where it waits. A sleep is a line of the program's own; Go's
+/// scheduler goes on with whoever is ready.
 fn place<I: Iterator<Item = (usize, u64)>>(analysis: &Analysis, waits: impl Fn() -> I) -> Located {
     let begun = costly_call(analysis, waits());
     let first = begun.places.first();
-    if first.is_some_and(|place| is_of_go_runtime(&place.function)) {
+    let is_asleep = || waits().all(|(row, _)| syscall::is_sleep(analysis.call(row).number));
+    if first.is_some_and(|place| is_of_go_runtime(&place.function)) || is_asleep() {
         return begun;
     }
     let then = waits::after_time_outs(analysis, waits(), first);
