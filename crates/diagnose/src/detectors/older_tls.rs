@@ -62,13 +62,13 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let (count, affected) = (analysis.exchanges.len().max(1) as u64, of_calls.len() as u64);
     let place = costly_call(analysis, of_calls.iter().copied());
     let what =
-        "The server takes TLS 1.2 or older though its clients offer TLS 1.3, a round trip more in each handshake"
+        "The server picks TLS 1.2 or older though its clients offer TLS 1.3, which adds a round trip to each handshake"
             .to_string();
     Some(Found {
         title: format!("{what}: {} of every {} request{}", Nanos(wall / count), Nanos(whole / count), place.in_words()),
         what,
         mechanism: vec![format!(
-            "In {} of {} handshakes the client offered TLS 1.3 and the server took an older version, without a session to resume. A round \
+            "In {} of {} handshakes the client offered TLS 1.3 and the server picked an older version, without a session to resume. A round \
              trip takes {}.",
             number::count(affected),
             number::count(handshakes),

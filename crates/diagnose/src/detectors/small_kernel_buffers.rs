@@ -55,8 +55,8 @@ const QUEUED: f64 = 1.3;
 const MOSTLY: f64 = 0.8;
 /// but for this part: a segment more or less.
 const EVEN: f64 = 0.15;
-/// So many of a message's stops the kernel lays to the limit: as soon as an acknowledgement has made room, it is the network again.
-const LAID: f64 = 0.3;
+/// So many of a message's stops the kernel attributes to the limit: as soon as an acknowledgement has made room, it is the network again.
+const ATTRIBUTED: f64 = 0.3;
 /// A receiver with a window that fits without scaling is woken for each of few segments.
 const SMALL: u64 = 65_535;
 
@@ -111,8 +111,8 @@ fn is_far(analysis: &Analysis, sender: usize) -> bool {
     analysis.connections.row(sender).transport == transport::TCP && round_trip >= SHORTEST_ROUND_TRIP
 }
 
-/// The stops of a sender within an exchange that the kernel lays to one kind of limit, but for the first round trips of a message; none
-/// where it lays far more of them to something else. All that lies between them is at the pace of the acknowledgements.
+/// The stops of a sender within an exchange that the kernel attributes to one kind of limit, but for the first round trips of a message; none
+/// where it attributes far more of them to something else. All that lies between them is at the pace of the acknowledgements.
 fn stops_of(analysis: &Analysis, exchange: &Exchange, sender: usize, flow: &Flow, kind: u8) -> Vec<Held> {
     let connections = &analysis.connections;
     let receiver = connections.all()[sender].peer;
@@ -142,7 +142,7 @@ fn stops_of(analysis: &Analysis, exchange: &Exchange, sender: usize, flow: &Flow
     };
     let (kept, others): (Vec<Stop>, Vec<Stop>) =
         stops::within(analysis, exchange, sender).into_iter().filter(has_grown).partition(is_kept);
-    if (kept.len() as f64) < LAID * (kept.len() + others.len()) as f64 {
+    if (kept.len() as f64) < ATTRIBUTED * (kept.len() + others.len()) as f64 {
         return Vec::new();
     }
     kept.into_iter().map(|stop| Held { wrote: wrote(&stop), stop, end, round_trip }).collect()
@@ -157,7 +157,7 @@ fn found(analysis: &Analysis, kind: u8, held: &[Held], usual: u64, wall: u64, af
     let round_trip = median(held.iter().map(|one| one.round_trip).collect());
     let in_flight = Bytes(usual);
     let requests = analysis.exchanges.len().max(1) as u64;
-    let what = format!("The {buffer} that the {whose}'s kernel allows ({setting}) let only {in_flight} be in flight");
+    let what = format!("The kernel's limit on the {whose}'s {buffer} ({setting}) lets only {in_flight} be in flight");
     Found {
         title: format!(
             "{what}: the sender waits for {} of every {} request",
@@ -168,7 +168,7 @@ fn found(analysis: &Analysis, kind: u8, held: &[Held], usual: u64, wall: u64, af
         mechanism: vec![
             format!(
                 "{} times the sender stopped in the middle of a message, with {in_flight} in flight in half of them, until \
-                 some of these were acknowledged; a round trip takes {}. The kernel counts these waits as {counted}; no program has set \
+                 some of these were acknowledged; a round trip takes {}. By the kernel's own account it waited {counted}; no program has set \
                  a buffer's size.",
                 number::count(held.len() as u64),
                 Nanos(round_trip)
@@ -200,7 +200,7 @@ mod tests {
     const ROUND_TRIP: u64 = 20 * MS;
 
     /// Three requests, for each of which the server sends twelve flights of so many bytes, each once the one before it is acknowledged,
-    /// which the kernel lays to `limit`; it sets a buffer itself, or not.
+    /// which the kernel attributes to `limit`; it sets a buffer itself, or not.
     fn flights(limit: u8, bytes: impl Fn(u32) -> u32, sets: bool) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
@@ -246,8 +246,8 @@ mod tests {
     #[test]
     fn even_flights_that_wait_for_room_are_found_with_the_setting() {
         for (limit, said) in [
-            (limit::BUFFER, "The send buffers that the server's kernel allows (net.ipv4.tcp_wmem)"),
-            (limit::WINDOW, "The receive buffers that the client's kernel allows (net.ipv4.tcp_rmem)"),
+            (limit::BUFFER, "The kernel's limit on the server's send buffers (net.ipv4.tcp_wmem)"),
+            (limit::WINDOW, "The kernel's limit on the client's receive buffers (net.ipv4.tcp_rmem)"),
         ] {
             let answer = answer(&flights(limit, |_| 30_000, false));
             let finding = answer.findings.iter().find(|one| one.name == "small-kernel-buffers").expect("found");

@@ -4,6 +4,9 @@ use super::small_ca_bundle::read;
 use super::{Intervention, NotHere, Prediction, Request, intervention};
 use crate::intervention_counters::InterventionCounters;
 use crate::treatment::{Replacement, Treatment};
+use case::syscall;
+use case::tables::Call;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Said behind whatever the file says: of two values PHP takes the later one. Files that were written right before the program started
@@ -40,7 +43,11 @@ intervention! {
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let settings = request.recording.and_then(|recording| {
         let tree = request.world.tree.as_ref();
-        recording.paths.iter().map(|row| row.path.as_str()).filter(|path| is_setting(path)).find_map(|path| {
+        let opened = |call: &&Call| syscall::is_open(call.number) && call.result >= 0;
+        // Nothing is shown to a program that it could not open itself.
+        let opened: BTreeSet<u32> = recording.calls.iter().filter(opened).map(|call| call.path).collect();
+        let paths = recording.paths.iter().filter(|row| opened.contains(&row.id)).map(|row| row.path.as_str());
+        paths.filter(|path| is_setting(path)).find_map(|path| {
             let file = tree.map_or(Some(path.into()), |tree| tree.root.resolve(Path::new(path)))?;
             Some(Replacement { path: path.into(), content: with_cache(&read(&file)?)? })
         })

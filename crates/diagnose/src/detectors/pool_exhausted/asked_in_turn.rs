@@ -142,7 +142,8 @@ fn turns(requests: &[InHand], asked: &[Vec<Question>], at_a_time: usize) -> Opti
         };
         turns += 1;
         let came = until(&read, question.start) - until(&read, end);
-        if came < if before == 0 { waiting } else { 1 } {
+        let most = if before == 0 { waiting } else { 1 };
+        if came < most {
             gaps.push(question.start - end);
         }
     }
