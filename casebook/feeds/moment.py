@@ -4,7 +4,7 @@ import json
 import re
 import sys
 
-# A round takes nearly twice as long when a machine does something else as well; since the upgrade, eight times.
+# A round's CPU time rises by up to a half when a machine does something else as well; since the upgrade, 3.6 to 6 times.
 LARGE = 3
 
 
@@ -17,7 +17,7 @@ def main():
     large = [step for step in steps if step["ratio"] >= LARGE]
     hits = [step for step in large if step["low_s"] <= upgraded <= step["high_s"]]
     if (len(large), len(hits)) != ((1, 1) if sys.argv[4] == "slow" else (0, 0)):
-        sys.exit(f"moment.py: upgraded after {upgraded:.1f} s, but rounds get longer so: {large}")
+        sys.exit(f"moment.py: upgraded after {upgraded:.1f} s, but rounds take more CPU time so: {large}")
 
 
 main()

@@ -32,7 +32,8 @@ rounds_in() { # WORLD
 rounds_in "$good"
 upgraded=$(date +%s.%N)
 rounds_in "$bad"
-shape=(--pattern 'time=(?P<time>[0-9.]+) round_s=(?P<value>[0-9.]+)')
+# A round's CPU time: how long it takes hangs on how many cores are free as well, since OpenSSL 3 reads bundles side by side.
+shape=(--pattern 'time=(?P<time>[0-9.]+) .*cpu_s=(?P<value>[0-9.]+)')
 drawn=()
 if [ -n "${CHART:-}" ]; then drawn=(-o "$CHART"); fi
 "$WHYSLOW" steps "${shape[@]}" "${drawn[@]}" "$STATE/rounds.txt" >&2 || [ $? -eq 1 ]
