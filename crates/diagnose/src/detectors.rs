@@ -71,6 +71,7 @@ mod tiny_writes;
 mod token_bucket;
 mod traced_program;
 mod uncached_reads;
+mod uncompressed_answers;
 mod uneven_accept;
 
 use crate::analysis::{Analysis, PotentialSaving};
@@ -267,6 +268,7 @@ pub const ALL: &[Detector] = &[
     tiny_writes::DETECTOR,
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,
+    uncompressed_answers::DETECTOR,
     serial_requests::DETECTOR,
     hot_library::DETECTOR,
     saturated_thread::DETECTOR,

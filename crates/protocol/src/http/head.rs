@@ -29,6 +29,8 @@ pub(super) struct Head {
     pub expects_continue: bool,
     pub closes: bool,
     pub is_chunked: bool,
+    pub is_text: bool,
+    pub is_compressed: bool,
     /// Its length in bytes, with the empty line; none where that was not captured.
     pub length: Option<usize>,
 }
@@ -77,6 +79,10 @@ impl Head {
                 self.expects_continue = has("100-continue");
             } else if is("transfer-encoding") {
                 self.is_chunked = true;
+            } else if is("content-type") {
+                self.is_text = is_text(text);
+            } else if is("content-encoding") || is("accept-encoding") {
+                self.is_compressed = text.split(',').any(names_compression);
             }
         }
         if self.is_chunked {
@@ -100,8 +106,37 @@ impl Head {
             expects_continue: self.expects_continue,
             closes: self.closes,
             content_length: self.content_length.and_then(|length| i64::try_from(length).ok()).unwrap_or(-1),
+            is_text: self.is_text,
+            is_compressed: self.is_compressed,
         }
     }
+}
+
+/// Types of text that do not begin with `text/`, and ends that say what others consist of (RFC 6838, 4.2.8).
+const TEXTS: [&str; 6] =
+    ["application/json", "application/xml", "application/javascript", "application/x-ndjson", "+json", "+xml"];
+
+/// Whether a body of this type is text. `text/plain` without a character set is what servers say of what they do not know:
+/// nginx of all files whose names end in nothing it has a type for.
+fn is_text(media_type: &str) -> bool {
+    let (name, parameters) = media_type.split_once(';').unwrap_or((media_type, ""));
+    let name = name.trim().to_ascii_lowercase();
+    let says_charset = parameters.to_ascii_lowercase().contains("charset=");
+    match name.strip_prefix("text/") {
+        Some("plain") => says_charset,
+        Some(_) => true,
+        None => TEXTS.iter().any(|text| name.ends_with(text)),
+    }
+}
+
+/// Compressions of a body (the registry of RFC 9110, 8.4.1).
+const COMPRESSIONS: [&str; 7] = ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "*"];
+
+/// Whether one of the words of Content-Encoding or Accept-Encoding is a compression, and not refused by a weight of 0.
+fn names_compression(word: &str) -> bool {
+    let (name, weight) = word.split_once(';').unwrap_or((word, ""));
+    let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f64>().ok());
+    COMPRESSIONS.iter().any(|one| one.eq_ignore_ascii_case(name.trim())) && weight != Some(0.0)
 }
 
 /// The head's length where it is complete; the outer `None` where it is not HTTP.

@@ -27,6 +27,28 @@ fn a_request_and_its_response_are_two_messages() {
 }
 
 #[test]
+fn what_could_be_compressed_and_what_is_is_told_by_the_heads() {
+    let answered = |fields: &str| {
+        let text = format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{fields}\r\n\r\n");
+        let messages = whole(&mut Http::default(), IN, &text);
+        (messages[0].is_text, messages[0].is_compressed)
+    };
+    assert_eq!(answered("Content-Type: application/json"), (true, false));
+    assert_eq!(answered("Content-Type: TEXT/html; charset=utf-8\r\nContent-Encoding: gzip"), (true, true));
+    assert_eq!(answered("Content-Type: application/problem+json\r\nContent-Encoding: identity"), (true, false));
+    assert_eq!(answered("Content-Type: text/plain; charset=utf-8"), (true, false));
+    assert_eq!(answered("Content-Type: text/plain"), (false, false), "a server's word for what it does not know");
+    assert_eq!(answered("Content-Type: image/png"), (false, false));
+    let asked = |field: &str| {
+        let text = format!("GET / HTTP/1.1\r\nHost: h\r\nAccept-Encoding: {field}\r\n\r\n");
+        whole(&mut Http::default(), OUT, &text)[0].is_compressed
+    };
+    assert!(asked("gzip, deflate;q=0.5, identity"));
+    assert!(asked("identity;q=1, br;q=0.2"));
+    assert!(!asked("identity") && !asked("gzip;q=0"));
+}
+
+#[test]
 fn a_head_cut_by_the_capture_gives_what_it_holds() {
     let mut http = Http::default();
     let text = "POST /upload HTTP/1.1\r\nHost: example\r\nContent-Length: 70000\r\nUser-Agent: so";

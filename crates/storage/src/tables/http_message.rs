@@ -26,5 +26,9 @@ table! {
         pub closes: bool,
         /// Content-Length; -1 for none.
         pub content_length: i64,
+        /// Whether the body is of a type that compresses well: HTML, JSON, XML, scripts and the like (Content-Type).
+        pub is_text: bool = false,
+        /// Of a response, whether its body is compressed (Content-Encoding); of a request, whether one may be (Accept-Encoding).
+        pub is_compressed: bool = false,
     }
 }
