@@ -47,6 +47,9 @@ pub struct Answer {
     /// What the user waits for most; null where no time was recorded, or if the file is too old to say.
     #[serde(default)]
     pub heaviest: Option<Heaviest>,
+    /// What the user waits for most after that; null where there is nothing else, or if the file is too old to say.
+    #[serde(default)]
+    pub next_heaviest: Option<Heaviest>,
     /// Who waits for whom; null if nothing can be said, or if the file is too old to say.
     #[serde(default)]
     pub waits: Option<WaitTree>,

@@ -6,7 +6,7 @@ use crate::analysis::ledger;
 use crate::behind::{self, Behind};
 use crate::blind::not_looked_for;
 use crate::detectors::{ALL, Detector, Found};
-use crate::heaviest::{heaviest, located_outside};
+use crate::heaviest::{in_order, located_outside};
 use crate::overlap;
 use crate::side_by_side::{both, each};
 use crate::tail;
@@ -68,13 +68,15 @@ fn all_found(analysis: &Analysis, behind: &[Behind], wanted: &[&'static Detector
 
 /// What takes long and has nothing to do with what is found.
 fn without_findings(analysis: &Analysis, behind: &[Behind]) -> Answer {
+    let [heaviest, next_heaviest] = in_order(analysis);
     let queues = waits::queue(analysis).into_iter().chain(behind.iter().filter_map(|behind| behind.queue(analysis)));
     Answer {
         request: request(analysis),
         queue: queues.reduce(|most, one| if one.share() > most.share() { one } else { most }),
         troubles: troubles::find(analysis),
         waits: waits::tree(analysis),
-        heaviest: heaviest(analysis),
+        heaviest,
+        next_heaviest,
         not_looked_for: not_looked_for(analysis),
         ..Answer::default()
     }

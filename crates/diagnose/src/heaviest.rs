@@ -12,15 +12,26 @@ use case::tables::Sample;
 use case::{AccountGroup, Heaviest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What holds most of the exchanges' time, of the run's where there are none; none where no time was recorded.
-pub fn heaviest(analysis: &Analysis) -> Option<Heaviest> {
+/// The two groups that hold most of the exchanges' time, of the run's where there are none; none where no time was recorded.
+pub fn in_order(analysis: &Analysis) -> [Option<Heaviest>; 2] {
     let accounts = if analysis.exchanges.is_empty() { &analysis.accounts.run } else { &analysis.accounts.exchanges };
     let mut groups: BTreeMap<AccountGroup, Vec<(Account, f64)>> = BTreeMap::new();
     for (&account, &length) in accounts {
         groups.entry(account.group()).or_default().push((account, length));
     }
-    let sum = |accounts: &[(Account, f64)]| accounts.iter().map(|(_, length)| length).sum::<f64>();
-    let (group, accounts) = groups.into_iter().max_by(|one, other| sum(&one.1).total_cmp(&sum(&other.1)))?;
+    let mut groups: Vec<(AccountGroup, Vec<(Account, f64)>)> = groups.into_iter().collect();
+    // Of equals the last first, as ever.
+    groups.reverse();
+    groups.sort_by(|one, other| sum(&other.1).total_cmp(&sum(&one.1)));
+    let mut groups = groups.into_iter().filter_map(|(group, accounts)| of_group(analysis, group, accounts));
+    [groups.next(), groups.next()]
+}
+
+fn sum(accounts: &[(Account, f64)]) -> f64 {
+    accounts.iter().map(|(_, length)| length).sum()
+}
+
+fn of_group(analysis: &Analysis, group: AccountGroup, accounts: Vec<(Account, f64)>) -> Option<Heaviest> {
     let whole = sum(&accounts);
     // What is waited for at one place is one wait, whoever ended it each time.
     let mut by_call: BTreeMap<Account, f64> = BTreeMap::new();

@@ -15,6 +15,12 @@ const PART: f64 = 0.25;
 /// Where so much of the time is one wait, the wait is said first, recognised or not.
 const NEARLY_ALL: f64 = 0.9;
 
+/// What findings leave unexplained is said where it is so much of the time: less would not be missed.
+const FAIR: f64 = 0.25;
+
+/// Shares that are to make up the whole may exceed it by so much, since some are measured again and others are not.
+const SLACK: f64 = 0.02;
+
 /// The accounts that hold most of the time the user waits for: of the exchanges' wall time, or of the run's where there
 /// were no exchanges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,6 +56,18 @@ impl Answer {
     pub fn leading_account(&self) -> Option<&Heaviest> {
         let heaviest = self.heaviest.as_ref().filter(|heaviest| heaviest.share() >= MOST)?;
         (self.explained() < PART * heaviest.share()).then_some(heaviest)
+    }
+
+    /// What takes a fair part of the time besides what the findings that stand explain: with their causes gone, the user waits
+    /// for that. Only what has a place in the code.
+    pub fn next_account(&self) -> Option<&Heaviest> {
+        let (heaviest, next) = (self.heaviest.as_ref()?, self.next_heaviest.as_ref()?);
+        let standing = || self.findings.iter().filter(|finding| finding.status != Status::Refuted);
+        let explained = standing().map(Finding::share_waited_for).sum::<f64>();
+        let is_named = standing().any(|finding| finding.place.first() == next.place.first());
+        let is_rest = self.explained() >= MOST * heaviest.share() && explained + next.share() <= 1.0 + SLACK;
+        let is_said = is_rest && next.share() >= FAIR && !next.place.is_empty() && !is_named;
+        (is_said && next.group.end().is_some()).then_some(next)
     }
 
     /// The line that requests wait in most of their time, where no finding that stands explains a fair part of it.

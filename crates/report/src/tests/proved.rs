@@ -217,6 +217,43 @@ fn what_hurts_is_said_before_a_finding_that_is_not_it() {
     assert!(whole.contains(tree), "{whole}");
 }
 
+#[test]
+fn what_findings_leave_is_said_after_them_with_its_place() {
+    use case::{Account, AccountGroup, End, Heaviest, Place};
+    let mut answer = examples::slow();
+    answer.findings.truncate(1);
+    answer.findings[0].cost.share_of_wall = 0.57;
+    let held = Heaviest { group: AccountGroup::Held, ns: 40_600_000, of_ns: 71_200_000, ..Heaviest::default() };
+    let account = Account::Blocked {
+        end: End::Server,
+        call: "clock_nanosleep".into(),
+        wait: case::facts::Wait::Sleep,
+        object: None,
+    };
+    let place = Place { function: "settle".into(), file: "/srv/server.py".into(), line: 9, ..Place::default() };
+    answer.next_heaviest = Some(Heaviest {
+        group: AccountGroup::ServerBlocked,
+        ns: 29_000_000,
+        account,
+        share_of_group: 1.0,
+        place: vec![place],
+        ..held.clone()
+    });
+    answer.heaviest = Some(held);
+    let said = "Besides that, 41 % of each 71.2 ms request is the server asleep (clock_nanosleep), server.py:9 in settle.";
+    let says = |answer: &case::Answer| {
+        let whole = crate::text(&Document::of(answer), &Style::default());
+        whole.split_whitespace().collect::<Vec<_>>().join(" ").contains(said)
+    };
+    assert!(says(&answer));
+    assert!(crate::markdown(&Document::of(&answer)).contains("Besides that, 41 %"));
+    answer.findings[0].cost.share_of_wall = 0.7;
+    assert!(!says(&answer), "the finding may be about that as well");
+    answer.findings[0].cost.share_of_wall = 0.57;
+    answer.findings[0].place = answer.next_heaviest.as_ref().expect("it was set").place.clone();
+    assert!(!says(&answer), "the finding names that place");
+}
+
 /// A client waits for a server, which waits for a lock, whose holder sleeps.
 fn lock_held_by_a_sleeper() -> case::WaitTree {
     use case::facts::Wait;

@@ -108,7 +108,7 @@ fn summary(answer: &Answer) -> String {
         && (leads_outside(answer)
             || !is_mostly_outside(answer)
                 && (line(answer).is_some() || answer.one_wait().is_some() || mostly(answer).is_some()));
-    if is_said { String::new() } else { clean(&answer.summary) }
+    if is_said { String::new() } else { with_rest(&clean(&answer.summary), answer) }
 }
 
 /// What hurts, where findings stand and none of them is that.
@@ -132,10 +132,17 @@ pub(super) fn text(answer: &Answer, style: Style) -> String {
     opening.map_or(String::new(), |opening| wrap(opening.trim_end(), style.columns(), "", ""))
 }
 
+/// A summary, and what else takes a fair part of the time, where findings explain what takes most of it.
+fn with_rest(summary: &str, answer: &Answer) -> String {
+    let rest = answer.next_account().filter(|_| conclusion(answer) == Conclusion::Findings);
+    let rest = rest.map(|next| format!("Besides that, {}", sentence(next, answer))).unwrap_or_default();
+    format!("{summary} {rest}").trim().to_string()
+}
+
 /// For the terminal, after the findings: the summary, where it has not been said.
 pub(super) fn whole(document: &Document) -> Option<String> {
     let answer = document.answer().filter(|answer| conclusion(answer) == Conclusion::Findings)?;
-    Some(clean(&answer.summary)).filter(|summary| !summary.is_empty())
+    Some(summary(answer)).filter(|summary| !summary.is_empty())
 }
 
 /// For the page.
@@ -154,7 +161,8 @@ pub(super) fn where_to(answer: &Answer) -> String {
     if standing(answer).is_empty() && leading(answer).is_none() {
         return String::new();
     }
-    clean(answer.summary.strip_prefix(&case::standing(&answer.findings)).unwrap_or(&answer.summary))
+    let summary = answer.summary.strip_prefix(&case::standing(&answer.findings)).unwrap_or(&answer.summary);
+    with_rest(&clean(summary), answer)
 }
 
 /// How far the causes have got; empty where none is proved, for which the summary has the words.
@@ -190,6 +198,6 @@ pub(super) fn markdown(answer: &Answer) -> String {
     };
     let leading = leading(answer).map(|leading| format!("**{}**\n\n", escape(&leading))).unwrap_or_default();
     let first = if first.is_empty() { first } else { format!("{leading}**{}**\n", escape(&first)) };
-    let summary = escape(&answer.summary);
+    let summary = escape(&with_rest(&answer.summary, answer));
     if summary.is_empty() { first } else { format!("{first}\n{summary}\n") }
 }
