@@ -38,7 +38,7 @@ pub fn prove(
     };
     let ground = Ground { subject: &subject, ..*ground };
     let first = if answer.findings.is_empty() {
-        Tried { experiment: Experiment::default(), trials: Vec::new(), arms: Vec::new() }
+        nothing_to_try(answer, case, &ground)?
     } else {
         try_findings(answer, case, recording, &ground, console)?
     };
@@ -58,6 +58,21 @@ pub fn prove(
         case.add(passes.trials)?;
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Where nothing was found there is nothing to try; what the user asked for is not passed over in silence.
+fn nothing_to_try(answer: &mut Answer, case: &Case, ground: &Ground) -> Result<Tried, StudyError> {
+    let not_tried = ground.wish.asked.iter().map(|asked| {
+        let name = asked.intervention.name;
+        let sentence = format!("{name}: --try needs a finding, and no known cause of slowness was recognised");
+        NotTried { intervention: name.to_string(), ..NotTried::of_all(WhyNot::NotHere, sentence) }
+    });
+    let experiment = Experiment { not_tried: not_tried.collect(), ..Experiment::default() };
+    if !experiment.not_tried.is_empty() {
+        case.keep(lab::EXPERIMENT_FILE, &experiment)?;
+        lab::judge(answer, &experiment, &[]);
+    }
+    Ok(Tried { experiment, trials: Vec::new(), arms: Vec::new() })
 }
 
 /// Tries what the findings call for, and puts the verdicts into the answer.
