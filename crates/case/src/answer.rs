@@ -3,6 +3,7 @@
 
 mod heaviest;
 mod ledger;
+mod network_path;
 mod proof;
 mod queue;
 mod tail;
@@ -11,6 +12,7 @@ mod waits;
 
 pub use heaviest::Heaviest;
 pub use ledger::{AccountTime, Ledger};
+pub use network_path::NetworkPath;
 pub use proof::{Effect, Measured, Proof, Purpose, Together, Trend, Tried};
 pub use queue::{Queue, RequestKind, ServedKind};
 pub use tail::Tail;

@@ -23,8 +23,8 @@ mod watched;
 
 pub use answer::{
     AccountTime, Answer, Cost, Effect, Ended, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals, Measured,
-    Moment, Place, PlaceShare, Proof, Purpose, Queue, RequestKind, RequestWaits, ServedKind, Status, Tail, Together,
-    Trend, Tried, Trouble, Verdict, WaitNode, WaitTree, standing,
+    Moment, NetworkPath, Place, PlaceShare, Proof, Purpose, Queue, RequestKind, RequestWaits, ServedKind, Status, Tail,
+    Together, Trend, Tried, Trouble, Verdict, WaitNode, WaitTree, standing,
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,

@@ -5,6 +5,7 @@ use crate::analysis::Analysis;
 use crate::analysis::ender::is_timed_out;
 use crate::analysis::ledger::{Account, Object, is_within, object};
 use crate::connections::End;
+use crate::network_path;
 use crate::place::{Located, of_most_on_cpu};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
@@ -50,6 +51,7 @@ fn of_group(analysis: &Analysis, group: AccountGroup, accounts: Vec<(Account, f6
         place: places,
         place_share: share,
         peer: peer(analysis, group),
+        path: (group == AccountGroup::Network).then(|| network_path::find(analysis)).flatten(),
     })
 }
 

@@ -26,6 +26,7 @@ mod input_growth;
 mod installed;
 mod java;
 mod lookups;
+mod network_path;
 mod number;
 mod overlap;
 mod paced;

@@ -1,6 +1,6 @@
 //! What the user waits for most, and whether that or a finding is what an answer begins with.
 
-use super::{Answer, Effect, Finding, Place, PlaceShare, Queue, Status};
+use super::{Answer, Effect, Finding, NetworkPath, Place, PlaceShare, Queue, Status};
 use crate::facts::{Account, AccountGroup, Metric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,9 @@ pub struct Heaviest {
     pub place_share: Option<PlaceShare>,
     /// The peer with which most of it was spent; null if it is not about a peer.
     pub peer: Option<String>,
+    /// The way to that peer, where it is the network between both ends; null else, or if the file is too old to say.
+    #[serde(default)]
+    pub path: Option<NetworkPath>,
 }
 
 impl Heaviest {

@@ -4,11 +4,11 @@ use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
+use crate::network_path::{self, FIRST_FLIGHT};
 use crate::number;
 use crate::spans;
 use crate::stops;
 use crate::syscall;
-use case::tables::direction;
 use case::{Bytes, Kind, Nanos};
 
 detector! {
@@ -43,8 +43,6 @@ detector! {
 
 /// Less than this part of the requests' time is not what makes them slow.
 const LEAST_SHARE: f64 = 0.3;
-/// What is no longer crosses at once, compressed or not: ten segments of 1,460 bytes (RFC 6928).
-const AT_ONCE: u64 = 14_600;
 
 /// An answer of text on its way.
 struct Crossing {
@@ -78,21 +76,19 @@ fn crossing(analysis: &Analysis, exchange: &Exchange) -> Option<Crossing> {
     if !head.is_text || head.is_compressed {
         return None;
     }
-    let segments = analysis.connections.segments(slot);
-    let begun = segments.partition_point(|segment| segment.time.0 < exchange.start);
-    let within = segments[begun..].iter().take_while(|segment| segment.time.0 <= exchange.end);
-    let arrivals = || within.clone().filter(|segment| segment.direction == direction::IN && segment.payload > 0);
-    let (first, last) = (arrivals().next()?.time.0, arrivals().last()?.time.0);
-    let bytes = arrivals().map(|segment| u64::from(segment.payload)).sum::<u64>();
-    if bytes <= AT_ONCE || last <= first || !stops::waits_for_data(analysis, slot, false, first, last) {
+    let message = network_path::arrived(analysis, exchange, slot)?;
+    let (first, last) = (message.from, message.to);
+    let is_long = message.bytes > FIRST_FLIGHT && last > first;
+    if !is_long || !stops::waits_for_data(analysis, slot, false, first, last) {
         return None;
     }
     let spans = [under_way.as_ref(), &peer.unsent].into_iter().flat_map(|spans| spans::within(spans, first, last));
     let took = spans::length(spans::merge(spans.collect()).into_iter());
     let is_asked_for = asks_for_compression(analysis, exchange);
-    let mut calls = if is_asked_for { analysis.server_transfers(exchange) } else { analysis.transfers(exchange) }.iter();
+    let mut calls =
+        if is_asked_for { analysis.server_transfers(exchange) } else { analysis.transfers(exchange) }.iter();
     let call = calls.find(|&&row| syscall::is_write(analysis.call(row as usize).number)).map(|&row| row as usize);
-    Some(Crossing { took, bytes, is_asked_for, call })
+    Some(Crossing { took, bytes: message.bytes, is_asked_for, call })
 }
 
 /// Whether the request says that its answer may be compressed.

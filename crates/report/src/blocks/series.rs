@@ -5,3 +5,5 @@ pub(crate) mod lead;
 pub(crate) mod levels;
 pub(crate) mod over_time;
 mod words;
+
+pub(in crate::blocks) use words::rate;

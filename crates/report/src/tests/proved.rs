@@ -240,7 +240,8 @@ fn what_findings_leave_is_said_after_them_with_its_place() {
         ..held.clone()
     });
     answer.heaviest = Some(held);
-    let said = "Besides that, 41 % of each 71.2 ms request is the server asleep (clock_nanosleep), server.py:9 in settle.";
+    let said =
+        "Besides that, 41 % of each 71.2 ms request is the server asleep (clock_nanosleep), server.py:9 in settle.";
     let says = |answer: &case::Answer| {
         let whole = crate::text(&Document::of(answer), &Style::default());
         whole.split_whitespace().collect::<Vec<_>>().join(" ").contains(said)
@@ -252,6 +253,26 @@ fn what_findings_leave_is_said_after_them_with_its_place() {
     answer.findings[0].cost.share_of_wall = 0.57;
     answer.findings[0].place = answer.next_heaviest.as_ref().expect("it was set").place.clone();
     assert!(!says(&answer), "the finding names that place");
+}
+
+#[test]
+fn where_the_network_takes_the_time_its_round_trip_and_rate_are_said() {
+    use case::{AccountGroup, Heaviest, NetworkPath};
+    let mut answer = examples::slow();
+    answer.findings.clear();
+    let path = NetworkPath { round_trip_ns: 10_200_000, bytes: 441_000, bits_per_second: Some(19.4e6) };
+    let network =
+        Heaviest { group: AccountGroup::Network, ns: 87, of_ns: 100, path: Some(path), ..Heaviest::default() };
+    answer.heaviest = Some(network.clone());
+    let says = |answer: &case::Answer, words: &str| {
+        let whole = crate::text(&Document::of(answer), &Style::default());
+        whole.split_whitespace().collect::<Vec<_>>().join(" ").contains(words)
+    };
+    let said = "A round trip takes 10.2 ms; half of the requests move 441 kB or more, at 19.4 Mbit/s.";
+    assert!(says(&answer, said));
+    let short = NetworkPath { bits_per_second: None, ..path };
+    answer.heaviest = Some(Heaviest { path: Some(short), ..network });
+    assert!(says(&answer, "A round trip takes 10.2 ms. ") && !says(&answer, "Mbit/s"));
 }
 
 /// A client waits for a server, which waits for a lock, whose holder sleeps.

@@ -2,11 +2,12 @@
 
 use super::queue;
 use crate::activity;
+use crate::blocks::series::rate;
 use crate::blocks::waits::{ended_by, who};
 use crate::located::in_sentence;
 use crate::text::clean;
 use case::facts::Wait;
-use case::{Account, AccountGroup, Activity, Answer, End, Ender, Heaviest, Nanos, Share, WaitNode};
+use case::{Account, AccountGroup, Activity, Answer, Bytes, End, Ender, Heaviest, Nanos, NetworkPath, Share, WaitNode};
 
 /// What has this share of something is not told from all of it.
 const ALL: f64 = 0.97;
@@ -43,6 +44,7 @@ fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
         AccountGroup::NetworkAndPeer if !answer.is_of_capture() => {
             return " Record the server, too (--server, or whyslow attach there), to look inside.".into();
         }
+        AccountGroup::Network => return heaviest.path.as_ref().map(path).unwrap_or_default(),
         _ => (),
     }
     let Some(mut node) = node_of(heaviest, answer) else { return String::new() };
@@ -68,6 +70,17 @@ fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
         node = next;
     }
     said
+}
+
+/// What the network takes and carries: ` A round trip takes 10.2 ms; half of the requests move 441 kB or more, at 19.4 Mbit/s.`
+fn path(path: &NetworkPath) -> String {
+    let round_trip = format!(" A round trip takes {}", Nanos(path.round_trip_ns));
+    match path.bits_per_second {
+        Some(bits) => {
+            format!("{round_trip}; half of the requests move {} or more, at {}.", Bytes(path.bytes), rate(bits))
+        }
+        None => format!("{round_trip}."),
+    }
 }
 
 /// Whom most of the time is waited for in the end, where nothing is said of it otherwise: ` Most of it waits for the server
@@ -231,6 +244,7 @@ mod tests {
                 ..Place::default()
             }],
             place_share: Some(PlaceShare { share: 0.97, others: 0 }),
+            path: None,
             peer: None,
         }
     }

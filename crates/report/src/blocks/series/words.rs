@@ -17,7 +17,7 @@ pub(super) fn value(quantity: Quantity, value: f64) -> String {
 }
 
 /// A rate in bits a second.
-pub(super) fn rate(bits: f64) -> String {
+pub(in crate::blocks) fn rate(bits: f64) -> String {
     value(Quantity::BitsPerSecond, bits)
 }
 
