@@ -33,6 +33,8 @@ pub struct Moment {
     pub start: u64,
     /// Its end.
     pub end: u64,
+    /// When that ended which the thread did: later than `end` where the rest of it is in doubt.
+    pub until: u64,
     /// What the thread did.
     pub state: State,
     /// The call it was in: a row of the table of calls.
@@ -186,7 +188,6 @@ impl<'r> Threads<'r> {
     /// Hands over, in order and without gaps, what a thread did between two times.
     pub fn walk(&self, slot: usize, from: u64, to: u64, cursor: &mut Cursor, emit: &mut dyn FnMut(Moment)) {
         let thread = &self.rows[slot];
-        let doubt = self.doubt(slot);
         let calls = &self.recording.calls[thread.calls.clone()];
         let switches = &self.recording.switches[thread.switches.clone()];
         cursor.calls = not_after_near(calls, cursor.calls, |row| row.start.0, from);
@@ -199,7 +200,8 @@ impl<'r> Threads<'r> {
             while cursor.switches < switches.len() && switches[cursor.switches].start.0 <= at {
                 cursor.switches += 1;
             }
-            let mut moment = Moment { start: at, end: to, state: State::OnProcessor, call: None, is_doubtful: false };
+            let state = State::OnProcessor;
+            let mut moment = Moment { start: at, end: to, until: to, state, call: None, is_doubtful: false };
             limit_to_life(thread, &mut moment);
             self.limit_to_rows(&mut moment);
             if moment.state != State::Absent {
@@ -210,10 +212,20 @@ impl<'r> Threads<'r> {
                 }
                 moment.call = moment.call.map(|index| thread.calls.start + index);
             }
+            moment.until = moment.end;
             at = moment.end;
+            emit(moment);
+        }
+    }
+
+    /// The same, where each moment is told apart into what is sure of it and what is in doubt: for accounts, in which the latter is
+    /// unexplained.
+    pub fn walk_by_doubt(&self, slot: usize, from: u64, to: u64, cursor: &mut Cursor, emit: &mut dyn FnMut(Moment)) {
+        let doubt = self.doubt(slot);
+        self.walk(slot, from, to, cursor, &mut |moment| {
             let share = doubt.of(moment.state);
             if share > 0.0 { split(moment, share, emit) } else { emit(moment) }
-        }
+        });
     }
 
     fn limit_to_rows(&self, moment: &mut Moment) {

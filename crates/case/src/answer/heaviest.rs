@@ -62,14 +62,15 @@ impl Answer {
     }
 
     /// What takes a fair part of the time besides what the findings that stand explain: with their causes gone, the user waits
-    /// for that. Only what has a place in the code.
+    /// for that. Only what is at one place in the code.
     pub fn next_account(&self) -> Option<&Heaviest> {
         let (heaviest, next) = (self.heaviest.as_ref()?, self.next_heaviest.as_ref()?);
         let standing = || self.findings.iter().filter(|finding| finding.status != Status::Refuted);
         let explained = standing().map(Finding::share_waited_for).sum::<f64>();
         let is_named = standing().any(|finding| finding.place.first() == next.place.first());
         let is_rest = self.explained() >= MOST * heaviest.share() && explained + next.share() <= 1.0 + SLACK;
-        let is_said = is_rest && next.share() >= FAIR && !next.place.is_empty() && !is_named;
+        let is_at_one_place = next.place_share.is_some_and(|one| one.share >= NEARLY_ALL);
+        let is_said = is_rest && next.share() >= FAIR && is_at_one_place && !is_named;
         (is_said && next.group.end().is_some()).then_some(next)
     }
 

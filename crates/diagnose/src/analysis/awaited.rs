@@ -102,7 +102,7 @@ impl Awaited {
         if let Some(&known) = held(&self.known).get(&(row, moment.start)) {
             return known;
         }
-        let window = Window { thread, from: moment.start, to: moment.end, weight: 1.0 };
+        let window = Window { thread, from: moment.start, to: moment.until, weight: 1.0 };
         let wait = Wait { window, call: Some(row), on_disk: moment.state == State::BlockedOnDisk };
         let found = match last(analysis, wait) {
             Last::Link(link, window) => {

@@ -37,7 +37,7 @@ fn longest(analysis: &Analysis) -> Vec<(usize, Moment)> {
     let mut waits: Vec<(usize, Moment)> = Vec::new();
     for (slot, thread) in analysis.threads.all().iter().enumerate() {
         analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
-            let is_blocked = matches!(moment.state, State::Blocked | State::BlockedOnDisk) && !moment.is_doubtful;
+            let is_blocked = matches!(moment.state, State::Blocked | State::BlockedOnDisk);
             if is_blocked && moment.call.is_some() && moment.end - moment.start >= SHORTEST {
                 waits.push((slot, moment));
             }

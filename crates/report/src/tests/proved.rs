@@ -237,6 +237,7 @@ fn what_findings_leave_is_said_after_them_with_its_place() {
         account,
         share_of_group: 1.0,
         place: vec![place],
+        place_share: Some(case::PlaceShare { share: 1.0, others: 0 }),
         ..held.clone()
     });
     answer.heaviest = Some(held);

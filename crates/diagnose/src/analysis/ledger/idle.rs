@@ -148,7 +148,7 @@ fn changes(analysis: &Analysis, threads: &[&ThreadRows], first: u64) -> Changes 
 fn moment_by_moment(analysis: &Analysis, slot: usize, changes: &mut Changes) {
     let thread = &analysis.threads.all()[slot];
     let (mut until, mut now) = (thread.start, [0; 3]);
-    analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
+    analysis.threads.walk_by_doubt(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
         let busy = matches!(moment.state, State::OnProcessor | State::Runnable);
         let (runnable, doubtful) =
             (i8::from(moment.state == State::Runnable && !moment.is_doubtful), i8::from(busy && moment.is_doubtful));
@@ -221,14 +221,14 @@ impl<'e> Innermost<'e> {
         }
         let Some(slot) = chosen else { return book(Account::Unexplained, (to - from) as f64) };
         let analysis = self.analysis;
-        analysis.threads.walk(slot, from, to, &mut self.cursors[slot], &mut |moment| {
+        analysis.threads.walk_by_doubt(slot, from, to, &mut self.cursors[slot], &mut |moment| {
             book(account(analysis, slot, moment), (moment.end - moment.start) as f64);
         });
     }
 
     fn waits_for_child(&mut self, slot: usize, at: u64) -> bool {
         let mut waits = false;
-        self.analysis.threads.walk(slot, at, at + 1, &mut self.cursors[slot], &mut |moment| {
+        self.analysis.threads.walk_by_doubt(slot, at, at + 1, &mut self.cursors[slot], &mut |moment| {
             waits = moment.call.is_some_and(|row| syscall::is_wait_for_child(self.analysis.call(row).number));
         });
         waits

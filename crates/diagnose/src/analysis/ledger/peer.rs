@@ -127,7 +127,7 @@ impl Walker<'_> {
 
     fn by_thread(&mut self, slot: usize, call: &Call, thread: usize, (from, to): (u64, u64), charge: &mut Charge) {
         let mut cursor = self.cursors[thread];
-        self.analysis.threads.walk(thread, from, to, &mut cursor, &mut |moment| {
+        self.analysis.threads.walk_by_doubt(thread, from, to, &mut cursor, &mut |moment| {
             self.answering_moment(slot, call, thread, moment, charge);
         });
         self.cursors[thread] = cursor;

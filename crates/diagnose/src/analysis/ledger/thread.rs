@@ -14,7 +14,7 @@ pub fn of_thread(analysis: &Analysis, slot: usize) -> Ledger {
     let thread = &analysis.threads.all()[slot];
     let mut user = 0;
     let mut accounts: BTreeMap<Account, f64> = BTreeMap::new();
-    analysis.threads.walk(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
+    analysis.threads.walk_by_doubt(slot, thread.start, thread.end, &mut Cursor::default(), &mut |moment| {
         let mut lost = 0;
         let spans = &analysis.reconciliation.lost;
         overlay(spans, |&span| span, moment.start, moment.end, &mut |from, to, span| {

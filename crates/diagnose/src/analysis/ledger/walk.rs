@@ -135,7 +135,7 @@ impl<'e> Walker<'e> {
     fn by_the_thread(&mut self, exchange: &Exchange, duty: &Duty, (from, to): (u64, u64), charge: &mut Charge) {
         let Some(slot) = duty.slot else { return charge_unless_empty(from, to, Account::Unexplained, charge) };
         let mut cursor = self.cursors[slot];
-        self.analysis.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
+        self.analysis.threads.walk_by_doubt(slot, from, to, &mut cursor, &mut |moment| {
             self.moment(exchange, duty, moment, charge);
         });
         self.cursors[slot] = cursor;

@@ -66,6 +66,19 @@ fn time_on_cpu_that_the_scheduler_did_not_count_is_said_and_unexplained() {
 }
 
 #[test]
+fn a_wait_that_is_in_doubt_in_part_ends_when_it_ended() {
+    let mut recording = healthy();
+    let client = |recording: &Recording| answer(recording).waits.expect("the client waits").branches.remove(0);
+    let sure = client(&recording);
+    let sum = recording.scheduler_sums.iter_mut().find(|sum| sum.tid == CLIENT).expect("the client");
+    // It ran for 30 us of each wait of 300.
+    sum.on_cpu.0 += 200 * 30 * US;
+    let deviations = facts(&recording).deviations;
+    assert!(deviations.iter().any(|one| one.measure == ThreadMeasure::Blocked), "{deviations:#?}");
+    assert_eq!(client(&recording), sure, "the server is followed all the same");
+}
+
+#[test]
 fn a_run_delay_that_the_scheduler_did_not_count_is_unexplained_unless_the_thread_was_being_woken() {
     let mut recording = healthy();
     let whole = answer(&recording).ledger;
