@@ -12,6 +12,7 @@ mod tail;
 
 pub use self::bisection::bisection_sentence;
 pub use self::comparison::contrast_sentence;
+pub(crate) use self::heaviest::in_brief;
 pub use self::matrix::matrix_sentence;
 pub use self::sweep::sweep_sentence;
 

@@ -1,6 +1,7 @@
 //! The verdict in a few words: the page's one headline, and the title of its tab.
 
 use crate::blocks::findings::head_word;
+use crate::blocks::lead::in_brief;
 use crate::conclusion::{Conclusion, conclusion, sweep_conclusion};
 use crate::document::Body;
 use crate::figure::{is_better, noun, power, three};
@@ -8,7 +9,9 @@ use crate::label::who;
 use crate::ranking::{measured, worst};
 use crate::text::clean;
 use crate::value::{heading, label, standing};
-use case::{Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Share, Sweep};
+use case::{
+    Answer, Bisection, BisectionOutcome, Compared, Comparison, Contrast, GateState, Matrix, Share, Status, Sweep,
+};
 
 /// The verdict in a few words.
 pub(super) fn headline(body: Body) -> String {
@@ -23,6 +26,12 @@ pub(super) fn headline(body: Body) -> String {
 }
 
 fn of_answer(answer: &Answer) -> String {
+    let what_hurts = what_hurts(answer);
+    // What none of the findings explains is said before them, unless one is proved.
+    let is_proved = answer.findings.iter().any(|finding| finding.status == Status::Confirmed);
+    if let Some(what_hurts) = what_hurts.as_ref().filter(|_| !is_proved && conclusion(answer) == Conclusion::Findings) {
+        return what_hurts.clone();
+    }
     for word in ["Confirmed", "Suspected", "Observed"] {
         let findings = answer.findings.iter().filter(|finding| head_word(finding) == word).collect::<Vec<_>>();
         match (&findings[..], unique(findings.iter().map(|finding| clean(&finding.name)))) {
@@ -32,15 +41,18 @@ fn of_answer(answer: &Answer) -> String {
             (_, names) => return format!("{word}: {}", names.join(", ")),
         }
     }
-    match (conclusion(answer), answer.leading_line(), answer.one_wait()) {
-        (Conclusion::Inconclusive(_), ..) => "Inconclusive".into(),
-        (_, Some(line), _) => format!("Requests wait in line for {} of their time", Share(line.share())),
-        (.., Some(wait)) => {
-            let of = if answer.exchanges == 0 { "the run" } else { "each request" };
-            format!("One wait takes {} of {of}", Share(wait.share()))
-        }
+    match (conclusion(answer), what_hurts) {
+        (Conclusion::Inconclusive(_), _) => "Inconclusive".into(),
+        (_, Some(what_hurts)) if answer.leading_line().is_some() || answer.one_wait().is_some() => what_hurts,
         _ => "No cause found".into(),
     }
+}
+
+/// What most of the time goes into, where no finding explains it.
+fn what_hurts(answer: &Answer) -> Option<String> {
+    let line =
+        || answer.leading_line().map(|line| format!("Requests wait in line for {} of their time", Share(line.share())));
+    line().or_else(|| answer.leading_account().map(|account| in_brief(account, answer)))
 }
 
 fn of_comparison(comparison: &Comparison) -> String {

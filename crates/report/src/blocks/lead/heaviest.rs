@@ -36,6 +36,12 @@ pub(super) fn sentence(heaviest: &Heaviest, answer: &Answer) -> String {
     format!("{} of {of} is {what}{asking}{place}{serving}.{}", Share(heaviest.share()), followed(heaviest, answer))
 }
 
+/// The same in a headline: `83 % of each request is the network between client and server with 10.77.0.2:8438`.
+pub(crate) fn in_brief(heaviest: &Heaviest, answer: &Answer) -> String {
+    let of = if answer.exchanges == 0 { "the run" } else { "each request" };
+    format!("{} of {of} is {}", Share(heaviest.share()), what(heaviest))
+}
+
 /// Whom those wait for who are blocked, and what these do meanwhile, as far as it is known: ` It waits for another thread, which
 /// is asleep (clock_nanosleep), 50.0 ms each time, lock.py:31 in flush.` Empty where nothing is.
 fn followed(heaviest: &Heaviest, answer: &Answer) -> String {

@@ -92,6 +92,21 @@ fn there_is_one_headline_with_the_verdict_and_a_way_past_the_navigation() {
 }
 
 #[test]
+fn what_no_finding_explains_is_the_headline_unless_a_cause_is_proved() {
+    use case::{AccountGroup, Heaviest, Status};
+    let mut answer = examples::slow();
+    answer.heaviest = Some(Heaviest { group: AccountGroup::Network, ns: 83, of_ns: 100, ..Heaviest::default() });
+    let is_said = |answer: &Answer| {
+        of(Body::Answer(answer)).contains("<h1>83 % of each request is the network between client and server</h1>")
+    };
+    assert!(!is_said(&answer), "the finding explains it");
+    answer.findings.iter_mut().for_each(|finding| finding.cost.share_of_wall = 0.05);
+    assert!(is_said(&answer));
+    answer.findings[0].status = Status::Confirmed;
+    assert!(!is_said(&answer));
+}
+
+#[test]
 fn a_comparison_and_a_sweep_have_headlines_of_their_own() {
     let faster = of(Body::Comparison(&compared::faster()));
     assert!(faster.contains("<h1>B is 5.22 times faster than A</h1>"), "{faster}");
