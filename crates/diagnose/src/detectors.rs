@@ -47,6 +47,7 @@ mod poll_scan;
 mod pool_exhausted;
 mod port_exhaustion;
 mod process_per_request;
+mod refetched_answers;
 mod regex_matching;
 mod retry_storm;
 mod saturated_thread;
@@ -269,6 +270,7 @@ pub const ALL: &[Detector] = &[
     tiny_tls_records::DETECTOR,
     split_writes::DETECTOR,
     uncompressed_answers::DETECTOR,
+    refetched_answers::DETECTOR,
     serial_requests::DETECTOR,
     hot_library::DETECTOR,
     saturated_thread::DETECTOR,
