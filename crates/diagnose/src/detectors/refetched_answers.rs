@@ -1,6 +1,6 @@
 //! P71: a server fetches the same thing from another one for each request.
 
-use super::{Found, costly_call, detector, rows};
+use super::{Found, costly_call, detector, of_every_request, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::number;
@@ -133,12 +133,7 @@ fn found(analysis: &Analysis, (remote, target): &Address, asked: &Asked, wall: u
     let place = costly_call(analysis, asked.questions.iter().map(|one| (one.row, one.length())));
     let what = format!("Each request asks {remote} for {target} again");
     Found {
-        title: format!(
-            "{what}: {} of every {} request{}",
-            Nanos(wall / requests),
-            Nanos(analysis.exchange_wall() / requests),
-            place.in_words()
-        ),
+        title: of_every_request(analysis, &what, wall, &place),
         what,
         mechanism: vec![
             format!(

@@ -1,6 +1,6 @@
 //! P70: text crosses a slow network as it is.
 
-use super::{Found, costly_call, detector, median, rows};
+use super::{Found, costly_call, detector, median, of_every_request, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::exchange::Exchange;
@@ -118,12 +118,7 @@ fn found(analysis: &Analysis, crossings: &[Crossing], wall: u64) -> Found {
         )
     };
     Found {
-        title: format!(
-            "{what}: {} of every {} request{}",
-            Nanos(wall / requests),
-            Nanos(analysis.exchange_wall() / requests),
-            place.in_words()
-        ),
+        title: of_every_request(analysis, &what, wall, &place),
         what,
         mechanism: vec![
             format!(
