@@ -20,6 +20,7 @@ pub(super) fn is_method(bytes: &[u8]) -> bool {
 
 /// A head's fields that a case keeps, and those that frame its body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "a head says each of them by itself")]
 pub(super) struct Head {
     pub method: String,
     pub target: String,

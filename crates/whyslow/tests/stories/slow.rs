@@ -3,7 +3,7 @@
 use super::running::{expect_mechanism, expect_place, marked_line, run_variant, suspect};
 use case::{Status, Verdict};
 use std::time::Duration;
-use testing::{beside_others, stretched};
+use testing::{alone, beside_others, stretched};
 
 #[test]
 fn nagle_is_named_with_both_halves_its_cost_its_line_and_its_remedy() {
@@ -107,7 +107,8 @@ fn numbers(text: &str) -> Vec<u64> {
 
 #[test]
 fn a_lock_that_holds_most_of_a_request_comes_before_what_was_found_about_handshakes() {
-    let _turn = beside_others();
+    // How much of a request is the lock's hangs on how many clients get at it at a time.
+    let _alone = alone();
     let Some(run) = suspect("lock", "slow") else { return };
     let first = &run.answer.findings[0];
     assert_eq!(first.name, "lock-convoy", "{:#?}", run.answer.findings);
