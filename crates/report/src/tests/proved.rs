@@ -271,6 +271,8 @@ fn where_the_network_takes_the_time_its_round_trip_and_rate_are_said() {
     };
     let said = "A round trip takes 10.2 ms; half of the requests move 441 kB or more, at 19.4 Mbit/s.";
     assert!(says(&answer, said));
+    answer.exchanges = 1;
+    assert!(says(&answer, "A round trip takes 10.2 ms; the request moves 441 kB, at 19.4 Mbit/s."));
     let short = NetworkPath { bits_per_second: None, ..path };
     answer.heaviest = Some(Heaviest { path: Some(short), ..network });
     assert!(says(&answer, "A round trip takes 10.2 ms. ") && !says(&answer, "Mbit/s"));

@@ -50,7 +50,7 @@ fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
         AccountGroup::NetworkAndPeer if !answer.is_of_capture() => {
             return " Record the server, too (--server, or whyslow attach there), to look inside.".into();
         }
-        AccountGroup::Network => return heaviest.path.as_ref().map(path).unwrap_or_default(),
+        AccountGroup::Network => return heaviest.path.as_ref().map_or(String::new(), |one| path(one, answer)),
         _ => (),
     }
     let Some(mut node) = node_of(heaviest, answer) else { return String::new() };
@@ -79,14 +79,15 @@ fn followed(heaviest: &Heaviest, answer: &Answer) -> String {
 }
 
 /// What the network takes and carries: ` A round trip takes 10.2 ms; half of the requests move 441 kB or more, at 19.4 Mbit/s.`
-fn path(path: &NetworkPath) -> String {
+fn path(path: &NetworkPath, answer: &Answer) -> String {
     let round_trip = format!(" A round trip takes {}", Nanos(path.round_trip_ns));
-    match path.bits_per_second {
-        Some(bits) => {
-            format!("{round_trip}; half of the requests move {} or more, at {}.", Bytes(path.bytes), rate(bits))
-        }
-        None => format!("{round_trip}."),
-    }
+    let bytes = Bytes(path.bytes);
+    let moved = match answer.exchanges {
+        1 => format!("the request moves {bytes}"),
+        _ => format!("half of the requests move {bytes} or more"),
+    };
+    path.bits_per_second
+        .map_or_else(|| format!("{round_trip}."), |bits| format!("{round_trip}; {moved}, at {}.", rate(bits)))
 }
 
 /// Whom most of the time is waited for in the end, where nothing is said of it otherwise: ` Most of it waits for the server
