@@ -264,11 +264,19 @@ impl<'r> Analysis<'r> {
 
     /// The head of an exchange's final answer as its client read it, where it is in plain text.
     pub fn response_head(&self, exchange: &Exchange) -> Option<&'r HttpMessage> {
-        let id = self.connections.row(exchange.connection).id;
+        self.heads(exchange).filter(|row| row.direction == direction::IN && row.status >= 200).last()
+    }
+
+    /// The head of an exchange's request, likewise.
+    pub fn request_head(&self, exchange: &Exchange) -> Option<&'r HttpMessage> {
+        self.heads(exchange).find(|row| row.status == 0)
+    }
+
+    fn heads(&self, exchange: &Exchange) -> impl Iterator<Item = &'r HttpMessage> {
+        let (id, end) = (self.connections.row(exchange.connection).id, exchange.end);
         let messages = &self.recording.http_messages;
         let first = messages.partition_point(|row| (row.connection, row.time.0) < (id, exchange.start));
-        let within = messages[first..].iter().take_while(|row| row.connection == id && row.time.0 <= exchange.end);
-        within.filter(|row| row.direction == direction::IN && row.status >= 200).last()
+        messages[first..].iter().take_while(move |row| row.connection == id && row.time.0 <= end)
     }
 
     /// The server's end of an exchange's connection; none where the server was not recorded.

@@ -90,6 +90,23 @@ impl Fixture {
         self.recording.connections.extend([client, server]);
     }
 
+    /// A connection of the server's to somebody whom nobody watches.
+    pub fn asks_elsewhere(&mut self, id: u32, port: u16) {
+        let now = Nanos(self.now);
+        self.recording.connections.push(Connection {
+            id,
+            pid: SERVER,
+            transport: transport::TCP,
+            role: role::CLIENT,
+            remote_address: "10.0.0.3".to_string(),
+            remote_port: port,
+            opened: now,
+            established: now,
+            closed: Nanos(u64::MAX),
+            ..Connection::default()
+        });
+    }
+
     /// Both ends of a connection are closed.
     pub fn close(&mut self, id: u32) {
         let now = Nanos(self.now);

@@ -5,6 +5,7 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::number;
 use crate::questions::{self, Question};
+use crate::spans;
 use case::tables::{HttpMessage, direction};
 use case::{Bytes, Kind, Nanos, Share};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,6 +90,9 @@ fn targets_of_clients<'r>(analysis: &Analysis<'r>) -> BTreeSet<&'r str> {
 /// What servers ask others for, by its address.
 fn by_address<'r>(analysis: &Analysis<'r>) -> BTreeMap<Address<'r>, Asked> {
     let asked_first: BTreeSet<usize> = analysis.exchanges.iter().map(|exchange| exchange.connection).collect();
+    let spans = analysis.exchanges.iter().map(|exchange| (exchange.start, exchange.end)).collect();
+    // What is fetched while no request is waiting costs none of them anything.
+    let requests = spans::merge(spans);
     let mut all: BTreeMap<Address, Asked> = BTreeMap::new();
     for slot in 0..analysis.connections.all().len() {
         if analysis.connections.all()[slot].end != Some(End::Client) || asked_first.contains(&slot) {
@@ -98,7 +102,8 @@ fn by_address<'r>(analysis: &Analysis<'r>) -> BTreeMap<Address<'r>, Asked> {
         if messages.is_empty() {
             continue;
         }
-        for question in questions::of_connection(analysis, slot) {
+        let asked = questions::of_connection(analysis, slot).into_iter();
+        for question in asked.filter(|one| spans::contain(&requests, one.start) && spans::contain(&requests, one.end)) {
             if let Some((target, length)) = answered(analysis, messages, &question) {
                 let asked = all.entry((analysis.connections.remote(slot), target)).or_default();
                 asked.questions.push(question);
@@ -163,23 +168,14 @@ fn found(analysis: &Analysis, (remote, target): &Address, asked: &Asked, wall: u
 mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
-    use case::tables::{Connection, HttpMessage, direction, role, transport};
+    use case::tables::{HttpMessage, direction};
     use case::{Kind, Nanos, Recording};
 
     /// Twenty requests; for each the server asks another one, and works for a time.
     fn asking(work: u64, target: impl Fn(u32) -> String, inner: impl Fn(u32) -> (String, i64)) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
-        fixture.recording.connections.push(Connection {
-            id: 7,
-            pid: SERVER,
-            transport: transport::TCP,
-            role: role::CLIENT,
-            remote_address: "10.0.0.3".into(),
-            remote_port: 80,
-            closed: Nanos(u64::MAX),
-            ..Connection::default()
-        });
+        fixture.asks_elsewhere(7, 80);
         let mut idle = fixture.now;
         for number in 0..20 {
             let start = fixture.now;
@@ -236,6 +232,17 @@ mod tests {
         assert_eq!((finding.kind, finding.cost.affected), (Kind::Observation, 20));
         let begins = "Each request asks 10.0.0.3:80 for /settings again: 2.0";
         assert!(finding.title.starts_with(begins), "{}", finding.title);
+    }
+
+    #[test]
+    fn what_is_fetched_between_requests_costs_none_of_them_anything() {
+        let mut recording = asking(MS, pages, |_| ("/settings".into(), 812));
+        assert!(is_found(&recording));
+        let later = Nanos(10_000 * MS);
+        recording.calls.iter_mut().filter(|call| call.connection == 7).for_each(|call| call.start += later);
+        recording.http_messages.iter_mut().filter(|row| row.connection == 7).for_each(|row| row.time += later);
+        recording.sort();
+        assert!(!is_found(&recording));
     }
 
     #[test]

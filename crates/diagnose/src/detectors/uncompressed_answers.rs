@@ -84,20 +84,11 @@ fn crossing(analysis: &Analysis, exchange: &Exchange) -> Option<Crossing> {
     }
     let spans = [under_way.as_ref(), &peer.unsent].into_iter().flat_map(|spans| spans::within(spans, first, last));
     let took = spans::length(spans::merge(spans.collect()).into_iter());
-    let is_asked_for = asks_for_compression(analysis, exchange);
+    let is_asked_for = analysis.request_head(exchange).is_some_and(|head| head.is_compressed);
     let mut calls =
         if is_asked_for { analysis.server_transfers(exchange) } else { analysis.transfers(exchange) }.iter();
     let call = calls.find(|&&row| syscall::is_write(analysis.call(row as usize).number)).map(|&row| row as usize);
     Some(Crossing { took, bytes: message.bytes, is_asked_for, call })
-}
-
-/// Whether the request says that its answer may be compressed.
-fn asks_for_compression(analysis: &Analysis, exchange: &Exchange) -> bool {
-    let id = analysis.connections.row(exchange.connection).id;
-    let messages = &analysis.recording.http_messages;
-    let first = messages.partition_point(|row| (row.connection, row.time.0) < (id, exchange.start));
-    let mut within = messages[first..].iter().take_while(|row| row.connection == id && row.time.0 <= exchange.end);
-    within.any(|row| row.status == 0 && row.is_compressed)
 }
 
 fn found(analysis: &Analysis, crossings: &[Crossing], wall: u64) -> Found {

@@ -4,7 +4,7 @@ use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, r
 use crate::syscall::{FUTEX, TIMED_OUT};
 use crate::tests::answer;
 use case::facts::Wait;
-use case::tables::{Command, Connection, Switch, Thread, direction, reason, role, transport};
+use case::tables::{Command, Connection, Switch, Thread, direction, reason};
 use case::{Activity, End, Ender, Nanos, Recording, WaitNode, WaitTree};
 
 /// Another thread of the server.
@@ -126,19 +126,7 @@ fn a_poll_that_gives_up_is_ended_by_a_time_that_the_program_set() {
 #[test]
 fn a_server_that_waits_for_another_that_nobody_watches_waits_for_its_address() {
     let mut fixture = with_a_holder();
-    let opened = Nanos(fixture.now);
-    fixture.recording.connections.push(Connection {
-        id: 7,
-        pid: SERVER,
-        transport: transport::TCP,
-        role: role::CLIENT,
-        remote_address: "10.0.0.3".into(),
-        remote_port: 5432,
-        opened,
-        established: opened,
-        closed: Nanos(u64::MAX),
-        ..Connection::default()
-    });
+    fixture.asks_elsewhere(7, 5432);
     requests(&mut fixture, |fixture| {
         fixture.moves(SERVER, 7, WRITE, 50);
         fixture.waits(SERVER, 8 * MS, EPOLL_WAIT, |call| call.result = 1);

@@ -156,23 +156,13 @@ fn found(analysis: &Analysis, peer: &str, asking: &Asking, wall: u64) -> Found {
 mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
-    use case::tables::{Connection, role, transport};
 
     /// Twenty requests; for each the server asks a database that was not recorded, so many questions as long as
     /// `length` says.
     fn asking(questions: u32, length: impl Fn(u32) -> i64) -> Fixture {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
-        fixture.recording.connections.push(Connection {
-            id: 7,
-            pid: SERVER,
-            transport: transport::TCP,
-            role: role::CLIENT,
-            remote_address: "10.0.0.3".into(),
-            remote_port: 5432,
-            closed: case::Nanos(u64::MAX),
-            ..Connection::default()
-        });
+        fixture.asks_elsewhere(7, 5432);
         let mut idle = fixture.now;
         for _ in 0..20 {
             let start = fixture.now;
