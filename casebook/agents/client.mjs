@@ -1,10 +1,11 @@
 // Asks for a page again and again; with `each`, by an agent of its own for each request.
-// Usage: client.mjs ADDRESS PORT CERTIFICATE each|one REQUESTS
+// Usage: client.mjs ADDRESS PORT CERTIFICATE|none each|one REQUESTS
 import { readFileSync } from "node:fs";
-import { Agent, get } from "node:https";
 
 const [address, port, certificate, agents, requests] = process.argv.slice(2);
-const settings = { keepAlive: true, ca: readFileSync(certificate), servername: "casebook.test" };
+const { Agent, get } = await import(certificate === "none" ? "node:http" : "node:https");
+const tls = certificate === "none" ? {} : { ca: readFileSync(certificate), servername: "casebook.test" };
+const settings = { keepAlive: true, ...tls };
 const shared = new Agent(settings);
 
 function page() {

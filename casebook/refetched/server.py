@@ -13,6 +13,8 @@ import sys
 import time
 
 CURRENCIES = 3000
+# The service has the same port as the server, at another address of the loopback interface.
+RATES_ADDRESS = "127.0.0.2"
 KEPT_S = 60
 
 
@@ -43,7 +45,7 @@ class Prices(Handler):
 
     def setup(self):
         super().setup()
-        self.service = http.client.HTTPConnection("127.0.0.1", self.server.rates_port)
+        self.service = http.client.HTTPConnection(RATES_ADDRESS, self.server.server_port)
 
     def rates(self):
         if self.server.keeps and time.monotonic() < self.kept_until:
@@ -60,12 +62,12 @@ class Prices(Handler):
 
 def main():
     address, port, keeps = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "kept"
-    rates = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Rates)
+    rates = http.server.ThreadingHTTPServer((RATES_ADDRESS, port), Rates)
     rates.file = f"file:rates{os.getpid()}?mode=memory&cache=shared"
     if os.fork() == 0:
         serve_rates(rates)
     prices = http.server.ThreadingHTTPServer((address, port), Prices)
-    prices.rates_port, prices.keeps = rates.server_port, keeps
+    prices.keeps = keeps
     rates.socket.close()
     prices.serve_forever()
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Usage: run.sh [slow|fixed] [options of whyslow run]
+# Usage: run.sh [slow|plain|fixed] [options of whyslow run]
 . "$(dirname "$0")/../session.sh"
-choose_variant slow fixed -- "$@"
+choose_variant slow plain fixed -- "$@"
 need node nginx openssl
 make_certificate
 mkdir -p "$STATE/files/pages"
@@ -11,5 +11,7 @@ done
 port=$(free_port)
 rest=drop pages=150
 if [ "$VARIANT" = fixed ]; then rest=read pages=800; fi
-watch --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/nginx.conf $STATE {server} $port tls" -- \
-    node "$CASEBOOK/unread/client.mjs" {server} "$port" "$STATE/certificate.pem" "$rest" "${REQUESTS:-$pages}"
+certificate=$STATE/certificate.pem how=tls way=()
+if [ "$VARIANT" = plain ]; then certificate=none how=plain way=(--link mtu=1500,delay=2ms); fi
+watch "${way[@]}" --server "$CASEBOOK/serve-nginx.sh $CASEBOOK/nginx.conf $STATE {server} $port $how" -- \
+    node "$CASEBOOK/unread/client.mjs" {server} "$port" "$certificate" "$rest" "${REQUESTS:-$pages}"

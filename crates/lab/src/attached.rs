@@ -3,6 +3,7 @@
 use crate::groups::Groups;
 use crate::intervention_counters::{InterventionCounters, SocketCounts};
 use crate::link::Joined;
+use crate::proxy::Proxies;
 use crate::sessions::Sessions;
 use crate::staged::Staged;
 use crate::treatment::{End, NetworkChange, Preload, SocketOptions, Treatment};
@@ -28,6 +29,9 @@ pub struct Attached {
     pub(crate) groups: Option<Groups>,
     pub(crate) sessions: Option<Sessions>,
     sockets: Option<SocketProgram>,
+    pub(crate) proxies: Option<Proxies>,
+    /// Why there are none, where some were asked for.
+    pub(crate) no_proxy: Option<String>,
     pub(crate) staged: Option<Staged>,
     pub(crate) link: Option<Joined>,
 }
@@ -36,7 +40,8 @@ impl Attached {
     /// Nothing yet.
     pub(crate) fn bare() -> Attached {
         let (notes, routes, network) = (Vec::new(), Vec::new(), Vec::new());
-        Attached { notes, routes, network, groups: None, sessions: None, sockets: None, staged: None, link: None }
+        let (groups, sessions, sockets, proxies, no_proxy) = (None, None, None, None, None);
+        Attached { notes, routes, network, groups, sessions, sockets, proxies, no_proxy, staged: None, link: None }
     }
 
     /// What the interventions have left behind so far.
@@ -48,6 +53,8 @@ impl Attached {
             network: self.network.clone(),
             replaced: self.staged.as_ref().map_or(0, Staged::opened),
             outside_quota: self.groups.as_ref().is_some_and(|groups| groups.outside_quota),
+            proxied: self.proxies.as_ref().map(Proxies::counts).unwrap_or_default(),
+            no_proxy: self.no_proxy.clone(),
         }
     }
 
@@ -59,6 +66,11 @@ impl Attached {
     /// The processes of one end that run, as far as groups tell.
     pub fn members_of(&self, end: End) -> Vec<u32> {
         self.groups.as_ref().map(|groups| groups.members_of(end)).unwrap_or_default()
+    }
+
+    /// Children of ours that are not the server's: the client's process, and proxies.
+    pub fn besides(&self, client: u32) -> Vec<u32> {
+        [client].into_iter().chain(self.proxies.iter().flat_map(Proxies::pids)).collect()
     }
 
     /// The control group (version 2) that holds both ends.
@@ -83,8 +95,13 @@ impl Attached {
 
     /// Attaches the program that sets sockets, to the group that holds both ends.
     pub(crate) fn watch_sockets(&mut self, sockets: Option<&SocketOptions>) {
-        let (Some(wanted), Some(group)) = (sockets, self.group()) else { return };
-        match SocketProgram::attach(group, wanted) {
+        let redirected = self.proxies.as_ref().map(Proxies::redirected);
+        let wanted = match (sockets.cloned(), redirected) {
+            (sockets, Some(redirected)) => Some(SocketOptions { redirected, ..sockets.unwrap_or_default() }),
+            (sockets, None) => sockets,
+        };
+        let (Some(wanted), Some(group)) = (wanted, self.group()) else { return };
+        match SocketProgram::attach(group, &wanted) {
             Ok(program) => self.sockets = Some(program),
             Err(error) => self.notes.push(format!("socket options were left unchanged: {error}")),
         }

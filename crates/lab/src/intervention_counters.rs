@@ -1,6 +1,7 @@
 //! What a trial left behind that tells whether its interventions took effect: counts kept by shims, by the programs on
 //! sockets, and what the kernel said of routes.
 
+use crate::treatment::ProxyTask;
 pub use record::SocketCounts;
 use std::collections::BTreeMap;
 
@@ -30,6 +31,10 @@ pub struct InterventionCounters {
     pub replaced: u64,
     /// Whether the subject ran outside the groups that limit it.
     pub outside_quota: bool,
+    /// For how many requests a proxy did each of its tasks.
+    pub proxied: BTreeMap<ProxyTask, u64>,
+    /// Why no proxy was put between, where one was asked for.
+    pub no_proxy: Option<String>,
 }
 
 impl InterventionCounters {
@@ -38,6 +43,17 @@ impl InterventionCounters {
         match self.network.iter().filter(|change| is_it(change)).count() as u64 {
             0 => Err("the kernel does not show the network as changed".to_string()),
             made => Ok(made),
+        }
+    }
+
+    /// The verdict of a proxy: applied where it did such a task for a request.
+    pub(crate) fn of_proxy(&self, is_it: impl Fn(&ProxyTask) -> bool) -> Result<u64, String> {
+        if let Some(why) = &self.no_proxy {
+            return Err(format!("no proxy was put between: {why}"));
+        }
+        match self.proxied.iter().filter(|(task, _)| is_it(task)).map(|(_, count)| count).sum() {
+            0 => Err("no request came through the proxy that it could do this for".to_string()),
+            done => Ok(done),
         }
     }
 

@@ -36,6 +36,7 @@ mod other_hosts_entry;
 mod parse_ca_once;
 mod pauses;
 mod prediction;
+mod proxies;
 mod quickack_route;
 mod read_buffer;
 mod refuse_silent;
@@ -64,6 +65,7 @@ use crate::treatment::{End, Treatment};
 use crate::world::World;
 use case::tables::Call;
 use case::{Finding, Recording};
+use std::collections::BTreeSet;
 
 pub use case::Purpose;
 pub use prediction::{Prediction, WITHOUT_CONTROL};
@@ -183,6 +185,10 @@ pub const ALL: &[Intervention] = &[
     refuse_silent::REFUSE_SILENT,
     no_time_wait::NO_TIME_WAIT,
     kept_connections::KEPT_CONNECTIONS,
+    proxies::POOLING_PROXY,
+    proxies::DRAINING_PROXY,
+    proxies::COMPRESSING_PROXY,
+    proxies::CACHING_PROXY,
     timeouts::LONG_TIMEOUTS,
     timeouts::SHORT_TIMEOUTS,
     network::LOSSLESS_LINK,
@@ -253,6 +259,18 @@ impl Request<'_> {
         known.into_iter().flat_map(|(recording, finding)| {
             finding.evidence.rows.iter().filter_map(move |row| recording.calls.get(*row as usize))
         })
+    }
+
+    /// Whether the finding's calls were mostly made without a C library, as Go and static programs make them: as far as stacks show.
+    /// A shim reaches none of these.
+    fn is_made_without_libc(&self) -> bool {
+        let Some(recording) = self.recording else { return false };
+        let libc: BTreeSet<u32> = recording.locations.iter().filter(|row| row.is_libc).map(|row| row.id).collect();
+        let innermost = recording.stacks.iter().filter(|row| row.depth == 0 && libc.contains(&row.location));
+        let through: BTreeSet<u32> = innermost.map(|row| row.stack).collect();
+        let seen = self.calls().filter(|call| call.stack != 0);
+        let (by_libc, without): (Vec<&Call>, Vec<&Call>) = seen.partition(|call| through.contains(&call.stack));
+        without.len() > by_libc.len()
     }
 
     /// The end whose process made the calls that the finding rests on: where the mechanism sits.

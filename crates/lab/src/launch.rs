@@ -5,6 +5,7 @@ use crate::attached::Attached;
 use crate::groups::{Groups, Wishes};
 use crate::journal::{Journal, Members};
 use crate::link::{self, Link};
+use crate::proxy::{Networks, Proxies};
 use crate::sessions::Sessions;
 use crate::staged::Staged;
 use crate::treatment::{End, NetworkChange, Treatment};
@@ -107,6 +108,7 @@ impl Launch {
         if attached.groups.is_none() {
             attached.sessions = Some(Sessions::take(&pids.tethered(kind), journal));
         }
+        put_between(treatment, world, pids, subject.user, journal, &mut attached);
         attached.watch_sockets(treatment.sockets.as_ref());
         Ok(Launch { client, server, attached })
     }
@@ -206,6 +208,26 @@ impl Programs<'_> {
         let preloaded = preloaded.unwrap_or_else(|| std::env::var_os("LD_PRELOAD"));
         all.extend(self.staged.map(|staged| staged.environment(preloaded)).unwrap_or_default());
         all
+    }
+}
+
+/// Puts a treatment's proxies where they belong. Connects reach them through the group's program; without one they are left out.
+fn put_between(
+    treatment: &Treatment,
+    world: &World,
+    pids: Pids,
+    user: Option<User>,
+    journal: &Journal,
+    attached: &mut Attached,
+) {
+    let networks = Networks { pids: world.link.and(pids.server).map(|server| (pids.client, server)), user };
+    if !treatment.proxies.is_empty() && attached.group().is_none() {
+        attached.no_proxy = Some("that needs control groups of version 2".to_string());
+        return;
+    }
+    match Proxies::start(treatment, networks, journal) {
+        Ok(started) => attached.proxies = started,
+        Err(error) => attached.no_proxy = Some(error.to_string()),
     }
 }
 

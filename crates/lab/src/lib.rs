@@ -32,6 +32,7 @@ mod outputs;
 mod pairs;
 mod passable;
 mod prove;
+mod proxy;
 mod rate;
 mod repair;
 mod requests;

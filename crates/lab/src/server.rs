@@ -26,8 +26,8 @@ const FIRST_TICK: Duration = Duration::from_millis(1);
 /// A server that listens. It is stopped when dropped.
 pub struct Server {
     process: Running,
-    /// The client's process: a child of ours that is not the server's.
-    client: u32,
+    /// Children of ours that are not the server's: the client's process, and proxies.
+    others: Vec<u32>,
     /// Processes that it made and left to us, as daemons do.
     adopted: BTreeSet<u32>,
 }
@@ -42,17 +42,18 @@ pub enum Stopped {
 }
 
 impl Server {
-    /// Lets it run and waits until it listens, on the ports that the client's command names where it names some. `client` is the
-    /// client's process, which is held meanwhile; `wait` waits that long and tells whether the user gives up.
+    /// Lets it run and waits until it listens, on the ports that the client's command names where it names some. `others` are
+    /// children of ours that are not the server's: the client's process, which is held meanwhile, and proxies; `wait` waits that
+    /// long and tells whether the user gives up.
     pub fn start(
         held: Held,
         subject: &Subject,
-        client: u32,
+        others: Vec<u32>,
         wait: &mut dyn FnMut(Duration) -> bool,
     ) -> Result<Server, LabError> {
         record::adopt_orphans();
         let process = held.release()?;
-        let mut server = Server { process, client, adopted: BTreeSet::new() };
+        let mut server = Server { process, others, adopted: BTreeSet::new() };
         let deadline = Instant::now() + LONGEST_START;
         let (mut ended, mut first, mut work) = (None, None, Work::new());
         let asked = asked::ports(&subject.client);
@@ -105,7 +106,8 @@ impl Server {
     }
 
     fn reap_among(&self, running: &[ProcessStat]) {
-        record::reap_orphans(running, &[self.pid(), self.client]);
+        let kept = self.others.iter().copied().chain([self.pid()]).collect::<Vec<_>>();
+        record::reap_orphans(running, &kept);
     }
 
     /// Asks it to end, waits, and makes it end where it does not.
@@ -117,8 +119,8 @@ impl Server {
     fn adopt(&mut self, running: &[ProcessStat]) {
         let children = record::children(running, std::process::id()).into_iter();
         let children = children.filter(|child| !child.is_zombie());
-        let others = [self.client, self.pid()];
-        self.adopted.extend(children.map(|child| child.pid).filter(|pid| !others.contains(pid)));
+        let (own, others) = (self.pid(), &self.others);
+        self.adopted.extend(children.map(|child| child.pid).filter(|pid| *pid != own && !others.contains(pid)));
     }
 
     /// Its own process and those it has left to us, as far as they still run.

@@ -3,6 +3,7 @@
 
 pub use record::SocketOptions;
 use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -98,6 +99,36 @@ pub enum NetworkChange {
     LargeBucket,
 }
 
+/// What a proxy does beside passing on what comes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProxyTask {
+    /// Keeps its own connections to the server, whatever becomes of its clients'.
+    KeepConnections,
+    /// Reads each answer to its end, also where its client has gone.
+    ReadAnswers,
+    /// Compresses text for clients that ask for that.
+    Compress,
+    /// Asks for compressed text, and unpacks it for clients that did not.
+    AskForCompressed,
+    /// Keeps the answer to one address: a path, without a query.
+    Cache(String),
+}
+
+/// An HTTP proxy between programs of the subject's and a server that they ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// The end whose network it is in.
+    pub end: End,
+    /// The address there that it listens on, on a port of its own.
+    pub listens_on: IpAddr,
+    /// The server: connects for it reach the proxy.
+    pub before: SocketAddr,
+    /// What it does.
+    pub tasks: BTreeSet<ProxyTask>,
+    /// Whether it does nothing of the kind, and passes all on.
+    pub is_inert: bool,
+}
+
 /// Everything that is attached to one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Treatment {
@@ -115,30 +146,38 @@ pub struct Treatment {
     pub environment: Vec<(String, Option<String>)>,
     /// Whether the subject is taken out of the control groups that limit its CPU time.
     pub outside_quota: bool,
+    /// Proxies between the subject's programs and servers. At most one at each end before each server.
+    pub proxies: Vec<Proxy>,
 }
 
 impl Treatment {
-    /// The same machinery, doing nothing: shims pass through, sockets are looked at and left as they are. What costs a
-    /// program nothing while it runs (files replaced, routes and settings, groups) is left out.
+    /// The same machinery, doing nothing: shims and proxies pass through, sockets are looked at and left as they are. What costs
+    /// a program nothing while it runs (files replaced, routes and settings, groups) is left out.
     #[must_use]
     pub fn inert(&self) -> Treatment {
         let preloads = self.preloads.iter().map(|one| Preload { shim: one.shim, parameter: "inert".to_string() });
         Treatment {
             preloads: preloads.collect(),
             sockets: self.sockets.as_ref().map(|_| SocketOptions::default()),
+            proxies: self.proxies.iter().map(|one| Proxy { is_inert: true, ..one.clone() }).collect(),
             ..Treatment::default()
         }
     }
 
     /// Adds the machinery of the other, doing nothing, where there is none of its kind yet.
     pub fn carry(&mut self, other: &Treatment) {
-        let Treatment { preloads, sockets, .. } = other.inert();
+        let Treatment { preloads, sockets, proxies, .. } = other.inert();
         for preload in preloads {
             if self.preloads.iter().all(|one| one.shim != preload.shim) {
                 self.preloads.push(preload);
             }
         }
         self.sockets = self.sockets.take().or(sockets);
+        for proxy in proxies {
+            if self.proxies.iter().all(|one| !one.is_at_the_place_of(&proxy)) {
+                self.proxies.push(proxy);
+            }
+        }
     }
 
     /// Everything of both.
@@ -154,6 +193,7 @@ impl Treatment {
             mine.nodelay |= sockets.nodelay;
             mine.delayed_ack_cap = sockets.delayed_ack_cap.or(mine.delayed_ack_cap);
             mine.unreachable.extend(sockets.unreachable);
+            mine.redirected.extend(sockets.redirected);
         }
         self.quick_acknowledgements.extend(other.quick_acknowledgements);
         for change in other.network {
@@ -167,6 +207,21 @@ impl Treatment {
         }
         self.environment.extend(other.environment);
         self.outside_quota |= other.outside_quota;
+        for proxy in other.proxies {
+            match self.proxies.iter_mut().find(|one| one.is_at_the_place_of(&proxy)) {
+                Some(one) if one.is_inert && !proxy.is_inert => *one = proxy,
+                Some(one) if one.is_inert == proxy.is_inert => one.tasks.extend(proxy.tasks),
+                Some(_) => {}
+                None => self.proxies.push(proxy),
+            }
+        }
+    }
+}
+
+impl Proxy {
+    /// Whether another one would stand at the same end before the same server.
+    fn is_at_the_place_of(&self, other: &Proxy) -> bool {
+        (self.end, self.before) == (other.end, other.before)
     }
 }
 
@@ -186,6 +241,25 @@ mod tests {
     #[test]
     fn a_shim_that_gets_several_words_keeps_all_of_them() {
         assert_eq!(joined(&["parse", "share", "parse share"]), "parse share");
+    }
+
+    #[test]
+    fn proxies_at_one_place_become_one_that_does_both() {
+        let treatment = |task, is_inert| {
+            let (before, tasks) = ("10.0.0.1:80".parse().expect("an address"), [task].into());
+            let listens_on = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+            let proxies = vec![Proxy { end: End::Client, listens_on, before, tasks, is_inert }];
+            Treatment { proxies, ..Treatment::default() }
+        };
+        let mut both = treatment(ProxyTask::Compress, false);
+        both.join(treatment(ProxyTask::KeepConnections, false));
+        assert_eq!((both.proxies.len(), both.proxies[0].tasks.len()), (1, 2));
+        let mut carried = treatment(ProxyTask::Compress, false);
+        carried.carry(&both);
+        assert_eq!(carried, treatment(ProxyTask::Compress, false), "it has one there");
+        let mut bare = Treatment::default();
+        bare.carry(&carried);
+        assert_eq!(bare, treatment(ProxyTask::Compress, true));
     }
 
     #[test]

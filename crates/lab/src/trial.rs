@@ -7,6 +7,7 @@ use crate::launch::{Kind, Launch, Outputs, Subject};
 use crate::mapped::Mapped;
 use crate::metric::Metric;
 use crate::outcome::Outcome;
+use crate::proxy::Proxies;
 use crate::server::Server;
 use crate::staged;
 use crate::treatment::{End, Treatment};
@@ -88,7 +89,7 @@ impl<'a> Laboratory<'a> {
         let server = match server {
             Some(held) => {
                 self.meter.follow(held.pid(), Role::Server)?;
-                match Server::start(held, subject, client.pid(), self.wait) {
+                match Server::start(held, subject, attached.besides(client.pid()), self.wait) {
                     Ok(server) => Some(server),
                     Err(error) => {
                         // A client that is held does not hear that it should end: let go of it before its group is ended.
@@ -99,6 +100,8 @@ impl<'a> Laboratory<'a> {
             }
             None => None,
         };
+        // What a proxy does for a server costs CPU time, too. Its exchanges are none of the client's, which are what counts.
+        attached.proxies.iter().flat_map(Proxies::pids).try_for_each(|pid| self.meter.follow(pid, Role::Server))?;
         self.meter.follow(client.pid(), Role::Client)?;
         // Of a program that is over in a millisecond, much has passed when release returns.
         let released = self.meter.read();

@@ -22,7 +22,7 @@ fn a_watched_client_runs_on_where_it_came_from_and_its_server_does_not() {
         false
     };
     let server =
-        Server::start(server.expect("a server"), &Subject::default(), client.pid(), &mut wait).expect("listens");
+        Server::start(server.expect("a server"), &Subject::default(), vec![client.pid()], &mut wait).expect("listens");
     let mut client = client.release().expect("released");
     let own = std::fs::read_to_string("/proc/self/cgroup").expect("groups");
     let groups = || std::fs::read_to_string(format!("/proc/{}/cgroup", client.pid())).expect("groups");

@@ -1,5 +1,6 @@
 /* Options set on TCP connections of a control group when they are established, at either end; and addresses that the group's
- * processes cannot reach. Nothing else is changed, and nothing at all where none of it is asked for. */
+ * processes cannot reach, or in whose place they reach another one. Nothing else is changed, and nothing at all where none of it is
+ * asked for. */
 #include "kernel.h"
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
@@ -39,7 +40,7 @@ const volatile u32 nodelay = 0;
 const volatile u32 delayed_ack_cap_us = 0;
 
 /* Mirrored by socket_program.rs. */
-enum { COUNT_SEEN, COUNT_NODELAY, COUNT_CAPPED, COUNT_REFUSED, COUNT_UNREACHABLE, COUNT_KEPT, COUNTS };
+enum { COUNT_SEEN, COUNT_NODELAY, COUNT_CAPPED, COUNT_REFUSED, COUNT_UNREACHABLE, COUNT_KEPT, COUNT_REDIRECTED, COUNTS };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -60,6 +61,13 @@ struct {
 	__type(key, struct address);
 	__type(value, u32);
 } unreachable SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, struct address);
+	__type(value, struct address);
+} redirected SEC(".maps");
 
 static __always_inline void count(u32 what)
 {
@@ -111,10 +119,25 @@ static __always_inline int may_connect(struct bpf_sock_addr *context, const stru
 	return 0;
 }
 
+/* Where a connect goes instead; none where it goes on as it is. */
+static __always_inline const struct address *elsewhere(struct bpf_sock_addr *context, const struct address *to)
+{
+	const struct address *instead = bpf_map_lookup_elem(&redirected, to);
+	if (!instead || context->protocol != IPPROTO_TCP)
+		return 0;
+	count(COUNT_REDIRECTED);
+	return instead;
+}
+
 SEC("cgroup/connect4")
 int on_connect4(struct bpf_sock_addr *context)
 {
 	struct address to = { .words = { 0, 0, bpf_htonl(0xffff), context->user_ip4 }, .port = context->user_port };
+	const struct address *instead = elsewhere(context, &to);
+	if (instead) {
+		context->user_ip4 = instead->words[3];
+		context->user_port = instead->port;
+	}
 	return may_connect(context, &to);
 }
 
@@ -123,6 +146,12 @@ int on_connect6(struct bpf_sock_addr *context)
 {
 	const u32 *words = context->user_ip6;
 	struct address to = { .words = { words[0], words[1], words[2], words[3] }, .port = context->user_port };
+	const struct address *instead = elsewhere(context, &to);
+	if (instead) {
+		for (int at = 0; at < 4; at++)
+			context->user_ip6[at] = instead->words[at];
+		context->user_port = instead->port;
+	}
 	return may_connect(context, &to);
 }
 

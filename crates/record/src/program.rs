@@ -42,6 +42,8 @@ pub enum Network {
     Shared,
     /// A new network namespace in which only loopback is up; it vanishes with its last process.
     Own,
+    /// That of another process of a subject's.
+    Of(u32),
 }
 
 /// What becomes of a program when whyslow ends.

@@ -1,6 +1,6 @@
 //! Options of TCP connections, set from outside at the moment when they are established: on every connection that a
 //! process of a control group makes or accepts, whatever language it is written in. And addresses that are made
-//! unreachable for it.
+//! unreachable for it, or in whose place it reaches another one.
 //!
 //! Promises: the subject's processes and its other connections are not touched; it vanishes with the
 //! [`SocketProgram`], and with us however we end, since nothing but our descriptor holds it. Connections on which
@@ -16,7 +16,7 @@ use crate::loaded::{Load, Loaded, no_map, refused};
 use aya::maps::{HashMap, Map, MapData, PerCpuArray};
 use aya::programs::{CgroupAttachMode, CgroupSockAddr, CgroupSockopt, Program, ProgramError, SockOps};
 use aya::{Ebpf, EbpfLoader};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -39,9 +39,11 @@ pub struct SocketOptions {
     pub delayed_ack_cap: Option<Duration>,
     /// Where connects fail at once: network unreachable. At most [`MOST_UNREACHABLE`] count.
     pub unreachable: BTreeSet<SocketAddr>,
+    /// Where connects go that are for another address: of the same family. At most [`MOST_UNREACHABLE`] count.
+    pub redirected: BTreeMap<SocketAddr, SocketAddr>,
 }
 
-/// As many addresses can be made unreachable: the size of the kernel's table.
+/// As many addresses can be made unreachable, or stood in for: the size of the kernel's tables.
 pub const MOST_UNREACHABLE: usize = 64;
 
 /// What was done so far.
@@ -59,6 +61,8 @@ pub struct SocketCounts {
     pub unreachable: u64,
     /// Attempts to clear TCP_NODELAY that did nothing.
     pub kept: u64,
+    /// Connects that went to another address.
+    pub redirected: u64,
 }
 
 /// The program on the connections of a group.
@@ -69,7 +73,7 @@ pub struct SocketProgram {
 }
 
 /// The maps that its user reads and fills.
-pub(crate) const MAPS: [&str; 2] = ["counts", "unreachable"];
+pub(crate) const MAPS: [&str; 3] = ["counts", "unreachable", "redirected"];
 
 /// Loads the programs and attaches them to a group's folder: as root. What connects and options go through is attached where it is
 /// asked for.
@@ -135,7 +139,7 @@ impl SocketProgram {
             group: group.to_path_buf(),
             nodelay: options.nodelay,
             cap_microseconds: options.delayed_ack_cap.map_or(0, microseconds),
-            looks_at_connects: !options.unreachable.is_empty(),
+            looks_at_connects: !options.unreachable.is_empty() || !options.redirected.is_empty(),
         })?;
         let counts = PerCpuArray::try_from(Map::PerCpuArray(loaded.take("counts")?));
         let counts = counts.map_err(|error| refused("counts", &error))?;
@@ -144,14 +148,19 @@ impl SocketProgram {
         for address in options.unreachable.iter().take(MOST_UNREACHABLE) {
             unreachable.insert(key(address), 1, 0).map_err(|error| refused("unreachable", &error))?;
         }
+        let redirected = HashMap::<MapData, [u32; 5], [u32; 5]>::try_from(Map::HashMap(loaded.take("redirected")?));
+        let mut redirected = redirected.map_err(|error| refused("redirected", &error))?;
+        for (address, instead) in options.redirected.iter().take(MOST_UNREACHABLE) {
+            redirected.insert(key(address), key(instead), 0).map_err(|error| refused("redirected", &error))?;
+        }
         Ok(SocketProgram { counts, _program: loaded })
     }
 
     /// What it has done so far.
     pub fn counts(&self) -> SocketCounts {
-        let [seen, nodelay, capped, refused, unreachable, kept] =
-            [0, 1, 2, 3, 4, 5].map(|what| self.counts.get(&what, 0).map_or(0, |processors| processors.iter().sum()));
-        SocketCounts { seen, nodelay, capped, refused, unreachable, kept }
+        let [seen, nodelay, capped, refused, unreachable, kept, redirected] =
+            [0, 1, 2, 3, 4, 5, 6].map(|what| self.counts.get(&what, 0).map_or(0, |processors| processors.iter().sum()));
+        SocketCounts { seen, nodelay, capped, refused, unreachable, kept, redirected }
     }
 }
 

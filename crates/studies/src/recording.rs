@@ -163,7 +163,7 @@ fn begin(
     let mut wait = |longest| console.next(longest).is_some();
     let start = |held: Held| {
         recorder.follow(held.pid(), Role::Server)?;
-        Ok::<_, StudyError>(Server::start(held, subject, client.pid(), &mut wait)?)
+        Ok::<_, StudyError>(Server::start(held, subject, attached.besides(client.pid()), &mut wait)?)
     };
     let server = server.map(start).transpose()?;
     recorder.follow(client.pid(), Role::Client)?;

@@ -26,9 +26,9 @@ detector! {
     /// there, whose connect and handshake are charged.
     ///
     /// ## What proves it
-    /// The same program with answers that it reads to their end, or asks for by HEAD: connections are used again. Nothing
-    /// outside the program can read for it, so that this stays a suspicion; the set-up of all connections but the
-    /// first is what would go.
+    /// A proxy between the two that reads answers to their end and keeps its connections to the server (`draining-proxy`): HTTP/1
+    /// without TLS. Under TLS nothing outside the program can read for it, so that this stays a suspicion; the set-up of all
+    /// connections but the first is what would go.
     ///
     /// ## Remedy
     /// Read each answer to its end, or have the library do it, also where only the status counts and where it is an error
@@ -40,7 +40,6 @@ detector! {
     /// connection-churn (answers are read, and the connection is closed all the same); retry-storm (no answer had begun);
     /// one long download that is broken off.
     "P19" "body-not-drained",
-    not_switched: "The program closes the connection: that is over, whoever reads the rest.",
     needs: &[Tcp, Requests]
 }
 

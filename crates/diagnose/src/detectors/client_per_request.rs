@@ -27,8 +27,8 @@ detector! {
     /// the request before (an event loop of its own, workers), so is the time from the first of these to the request.
     ///
     /// ## What proves it
-    /// A proxy on the same host that keeps connections to the server; how much time that saves is predicted, as the
-    /// set-up of all connections but the first. The number of open connections shows which end forgets: nobody closed
+    /// A proxy on the same host that keeps its connections to the server (`pooling-proxy`): HTTP/1 without TLS. Otherwise the set-up
+    /// of all connections but the first is what would go. The number of open connections shows which end forgets: nobody closed
     /// them.
     ///
     /// ## Remedy
@@ -40,7 +40,6 @@ detector! {
     /// connections for requests at the same time; context-per-request (what making the object itself costs).
     "P17" "client-per-request", looks_behind: true,
     on_the_wire: true,
-    not_switched: "Only the program can go back to a connection that it has forgotten.",
     needs: &[Tcp, Requests]
 }
 

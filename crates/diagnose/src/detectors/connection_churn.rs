@@ -28,8 +28,9 @@ detector! {
     /// connection are one transaction.
     ///
     /// ## What proves it
-    /// Connections that stay open behind the program's back (`kept-connections`), where the protocol takes a next request on them.
-    /// With TLS, a login, or a process for each request, only the program can keep them, and the time of setting up is a prediction.
+    /// Connections that stay open behind the program's back (`kept-connections`), where the protocol takes a next request on them;
+    /// for a process for each request, and for programs that do not use libc, those of a proxy between (`pooling-proxy`). With TLS or
+    /// a login only the program can keep them, and the time of setting up is a prediction.
     ///
     /// ## Remedy
     /// Keep the connection open and send the next request on it: one client object, session or pool for the whole

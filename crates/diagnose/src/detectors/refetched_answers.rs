@@ -23,7 +23,8 @@ detector! {
     /// questions take a fifth of the requests' time or more. Heads are seen without TLS only.
     ///
     /// ## What proves it
-    /// The answer kept for as long as it is good: the question is gone from all requests but the first.
+    /// A proxy between the two that keeps the answer (`caching-proxy`): the question is gone from all requests but the first. That
+    /// clients get the same answers shows that it could be kept for as long as the trials took, not for how long it is good.
     ///
     /// ## Remedy
     /// Keep the answer in memory for as long as its owner says (Cache-Control, ETag), or put a cache in between; fetch it in the
@@ -34,7 +35,6 @@ detector! {
     /// asked for under one address, too; serial-requests, in which many questions are asked for one request.
     "P71" "refetched-answers",
     kind: Kind::Observation,
-    not_switched: "How long an answer stays good is known to those who give and use it.",
     needs: &[Server, Tcp, Requests]
 }
 

@@ -26,7 +26,7 @@ detector! {
     /// Content-Type, and nothing is said of it.
     ///
     /// ## What proves it
-    /// Compression switched on in the server, for clients that ask for it: the same content in a fraction of the time.
+    /// The same content, compressed on its way by a proxy that is put between (`compressing-proxy`): it takes a fraction of the time.
     ///
     /// ## Remedy
     /// Compress text at a low level (nginx: `gzip on` with gzip_types; `gzip_static` for files), and let clients ask for it
@@ -37,7 +37,6 @@ detector! {
     /// between its parts); slow-reader, in which the client does not read; an answer that is waited for, not its bytes.
     "P70" "uncompressed-answers",
     kind: Kind::Observation,
-    not_switched: "Only the client knows whether it can read compressed bodies, and only the server can send them.",
     needs: &[Tcp, Requests]
 }
 

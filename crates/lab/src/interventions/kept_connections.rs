@@ -41,6 +41,9 @@ fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     if observed.iter().any(|one| matches!(one, Observation::Logins { .. })) {
         return Err(NotHere("needs connections without a login: only the program can go on with a session".into()));
     }
+    if request.is_made_without_libc() {
+        return Err(NotHere("needs a program that connects through libc".into()));
+    }
     let connects = request.calls().count();
     let processes: BTreeSet<u32> = request.calls().map(|call| call.pid).collect();
     if processes.len() * 2 > connects && connects > 0 {

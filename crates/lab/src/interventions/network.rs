@@ -87,6 +87,7 @@ intervention! {
             Prediction::does_nothing("P27"),
             Prediction::does_nothing("P49"),
             Prediction::does_nothing("P69"),
+            Prediction::does_nothing("P70"),
         ],
         treat: |request, treatment| setting(request, treatment, "net.ipv4.tcp_slow_start_after_idle", "0"),
         applied: |counters| of_setting(counters, "net.ipv4.tcp_slow_start_after_idle"),

@@ -1,6 +1,6 @@
 //! `no-time-wait`: ports that are free as soon as their connection is closed.
 
-use super::{Intervention, Prediction, intervention};
+use super::{Intervention, NotHere, Prediction, intervention};
 use crate::aspect::Aspect;
 use crate::treatment::Preload;
 
@@ -26,7 +26,10 @@ intervention! {
         predictions: &[Prediction::gains("P48"), Prediction::does_nothing("P07")],
         // That is how it ends connections.
         may_change: &[Aspect::Resets],
-        treat: |_, treatment| {
+        treat: |request, treatment| {
+            if request.is_made_without_libc() {
+                return Err(NotHere("needs a program that connects through libc".into()));
+            }
             treatment.preloads.push(Preload { shim: "no-time-wait", parameter: "on".into() });
             Ok(())
         },

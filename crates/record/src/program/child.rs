@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// The child stands in its namespaces and waits.
 pub(super) const READY: i32 = 0;
-/// It could not make its network namespace.
+/// It could not make its network namespace, or not enter another one.
 const NETWORK: i32 = 1;
 /// It could not bring loopback up.
 const LOOPBACK: i32 = 2;
@@ -63,7 +63,7 @@ impl Word {
 /// What was being done when a step failed.
 pub(super) fn describe(step: i32, program: &Program) -> String {
     let what = match step {
-        NETWORK => "making a network namespace",
+        NETWORK => "making or entering a network namespace",
         LOOPBACK => "bringing loopback up in a network namespace",
         OUTPUT => "arranging the program's input and output",
         USER => "becoming the user that the program is to run as",
@@ -145,11 +145,19 @@ impl Plan {
     }
 }
 
+/// The network namespace of the process whose network is to be shared.
+fn namespace(network: Network) -> io::Result<Option<OwnedFd>> {
+    let Network::Of(pid) = network else { return Ok(None) };
+    broker::check_subject(pid)?;
+    std::fs::File::open(format!("/proc/{pid}/ns/net")).map(|file| Some(OwnedFd::from(file)))
+}
+
 impl Request for Plan {
     const NAME: &'static str = "hold";
-    const CHECKS: &'static str = "it runs as the user who called sudo or one named with --user, never as root for them; files and \
-         folders are mounted, and laid over each other, with the caller's rights, in a namespace of its own, whose programs gain no \
-         rights by their mode; worlds of root's as they were handed over; descriptors for its streams come along";
+    const CHECKS: &'static str = "it runs as the user who called sudo or one named with --user, never as root for them; the network of \
+         another process is that of one of the subject's; files and folders are mounted, and laid over each other, with the caller's \
+         rights, in a namespace of its own, whose programs gain no rights by their mode; worlds of root's as they were handed over; \
+         descriptors for its streams come along";
     type Answer = Result<u32, Refusal>;
 
     fn carry_out(self, files: Vec<OwnedFd>) -> io::Result<Reply<Self::Answer>> {
@@ -165,6 +173,8 @@ struct Launch {
     user: Option<User>,
     groups: Vec<libc::gid_t>,
     network: Network,
+    /// The namespace of the process whose network it shares.
+    namespace: Option<OwnedFd>,
     streams: Streams,
     surroundings: Surroundings,
     parent_death_signal: ParentDeathSignal,
@@ -189,6 +199,7 @@ impl Launch {
             user: plan.user,
             groups: plan.user.map(groups).unwrap_or_default(),
             network: plan.network,
+            namespace: namespace(plan.network).map_err(RecordError::io(describe(NETWORK, &Program::default())))?,
             streams: Streams { files: [input?, output?, errors?], is_output_to_errors: plan.is_output_to_errors },
             surroundings: Surroundings::prepare(
                 plan.root.as_ref(),
@@ -206,7 +217,7 @@ impl Launch {
     /// The gaps between the descriptors that the child needs: what lies in them is the broker's, whose socket would seem to be open,
     /// and whose journal to be locked, for as long as the child waits.
     fn gaps(&self) -> Vec<(u32, u32)> {
-        let files = self.streams.files.iter().flatten().chain([&self.gate, &self.words]);
+        let files = self.streams.files.iter().flatten().chain([&self.gate, &self.words]).chain(&self.namespace);
         let mut kept = files.map(|file| file.as_raw_fd() as u32).filter(|file| *file > 2).collect::<Vec<_>>();
         kept.sort_unstable();
         let begins = [3].into_iter().chain(kept.iter().map(|file| file + 1));
@@ -285,6 +296,16 @@ impl Launch {
     /// SAFETY: as `run`.
     unsafe fn enter_network(&self) {
         if self.network == Network::Shared {
+            return;
+        }
+        if let Some(namespace) = &self.namespace {
+            // SAFETY: system calls with numbers.
+            unsafe {
+                if libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) != 0 {
+                    self.fail(NETWORK);
+                }
+                libc::close(namespace.as_raw_fd());
+            }
             return;
         }
         // SAFETY: system calls with numbers, and `request`, which lives on the stack.

@@ -209,3 +209,38 @@ fn connects_to_addresses_that_are_made_unreachable_fail_at_once_and_others_do_no
     let (printed, _) = run(CONNECTS, Some(&group), || None);
     assert!(!printed.contains("ENETUNREACH"), "it is gone when it is dropped: {printed}");
 }
+
+/// Two requests to one address over IPv4, the second of them through a socket of IPv6; one to another address.
+const ASKS: &str = "
+import errno, os, socket, time
+open('listening', 'w').close()
+while not os.path.exists('go'):
+    time.sleep(0.005)
+def ask(family, address):
+    with socket.socket(family, socket.SOCK_STREAM) as made:
+        try:
+            made.connect(address)
+            return made.recv(20).decode()
+        except OSError as error:
+            return errno.errorcode[error.errno]
+print(ask(socket.AF_INET, ('127.0.0.1', 9)), ask(socket.AF_INET6, ('::ffff:127.0.0.1', 9)), ask(socket.AF_INET, ('127.0.0.1', 10)))
+";
+
+#[test]
+fn connects_to_an_address_that_another_stands_in_for_go_there_and_others_do_not() {
+    use std::io::Write;
+    let Some(group) = Group::new("redirected") else { return };
+    let instead = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = instead.local_addr().expect("an address");
+    let answering = std::thread::spawn(move || {
+        for connection in instead.incoming().take(2) {
+            connection.expect("a connection").write_all(b"instead").expect("written");
+        }
+    });
+    let redirected = [("127.0.0.1:9".parse().expect("an address"), address)];
+    let options = SocketOptions { redirected: redirected.into(), ..SocketOptions::default() };
+    let attach = || Some(SocketProgram::attach(&group.0, &options).expect("attached"));
+    let (printed, counts) = run(ASKS, Some(&group), attach);
+    assert_eq!((printed.as_str(), counts.redirected), ("instead instead ECONNREFUSED", 2));
+    answering.join().expect("both came");
+}
