@@ -70,7 +70,8 @@ pub struct Answer {
     /// What went wrong again and again, whether or not anybody waited for it.
     #[serde(default)]
     pub troubles: Vec<Trouble>,
-    /// The findings, most expensive first.
+    /// The findings: those that are proved first, then by cost, the highest first. What only says where the time goes counts half
+    /// beside a cause.
     pub findings: Vec<Finding>,
     /// Interventions tried together, after each alone, in the order tried. A step builds on the one before if its
     /// interventions include that one's.
@@ -178,6 +179,11 @@ pub struct Finding {
     pub evidence: Evidence,
     /// What limits it: losses in its interval, things not seen, doubts; empty if nothing does.
     pub caveats: Vec<String>,
+}
+
+/// Puts what is proved before all else; otherwise the order stays.
+pub fn put_proved_first(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| finding.status != Status::Confirmed);
 }
 
 /// How the findings stand, in a sentence with a blank behind it; empty where there are none.

@@ -16,8 +16,8 @@ use crate::waits;
 use crate::whole_run;
 use case::tables::Loss;
 use case::{
-    AccountGroup, Answer, Cost, Few, Finding, LossTotals, Moment, Nanos, RequestWaits, SCHEMA, Share, Status, Verdict,
-    standing,
+    AccountGroup, Answer, Cost, Few, Finding, Kind, LossTotals, Moment, Nanos, RequestWaits, SCHEMA, Share, Status,
+    Verdict, standing,
 };
 use std::collections::BTreeMap;
 
@@ -112,13 +112,20 @@ fn findings(
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(detector, one)| finding(analysis, detector, one)).collect();
     // The sort is stable: of two equally dear, the more specific stays first.
-    findings.sort_by(|one, other| rank(analysis, &other.cost).total_cmp(&rank(analysis, &one.cost)));
+    findings.sort_by(|one, other| rank(analysis, other).total_cmp(&rank(analysis, one)));
     (findings, stalls)
 }
 
+/// What only says where the time goes counts so much beside a cause, which says what to change.
+const OF_AN_OBSERVATION: f64 = 0.5;
+
 /// By the clock that the user waits for; what takes CPU time alone comes after all that somebody waits for.
-fn rank(analysis: &Analysis, cost: &Cost) -> f64 {
-    if cost.share_of_wall >= WORTH_A_CHANGE { 1.0 + cost.share_of_wall } else { dearness(analysis, cost) }
+fn rank(analysis: &Analysis, finding: &Finding) -> f64 {
+    let weight = if finding.kind == Kind::Observation { OF_AN_OBSERVATION } else { 1.0 };
+    match finding.cost.share_of_wall {
+        share if share >= WORTH_A_CHANGE => 1.0 + weight * share,
+        _ => weight * dearness(analysis, &finding.cost),
+    }
 }
 
 /// The larger of a cost's shares of wall and of CPU time, the latter where it amounts to something.
@@ -343,7 +350,10 @@ mod tests {
         let analysis = Analysis::new(&recording);
         let cost = |share_of_wall, share_of_cpu| Cost { share_of_wall, share_of_cpu, ..Cost::default() };
         let burns = Cost { cpu_ns_per_exchange: 250_000, ..cost(0.0, 0.9) };
-        assert!(rank(&analysis, &cost(0.06, 0.0)) > rank(&analysis, &burns));
-        assert!(rank(&analysis, &burns) > rank(&analysis, &cost(0.01, 0.0)));
+        let ranked = |kind, cost: &Cost| rank(&analysis, &Finding { kind, cost: *cost, ..Finding::default() });
+        assert!(ranked(Kind::Cause, &cost(0.06, 0.0)) > ranked(Kind::Cause, &burns));
+        assert!(ranked(Kind::Cause, &burns) > ranked(Kind::Cause, &cost(0.01, 0.0)));
+        assert!(ranked(Kind::Cause, &cost(0.48, 0.0)) > ranked(Kind::Observation, &cost(0.49, 0.0)));
+        assert!(ranked(Kind::Cause, &cost(0.10, 0.0)) < ranked(Kind::Observation, &cost(0.90, 0.0)));
     }
 }

@@ -3,7 +3,7 @@
 use crate::experiment::Experiment;
 use crate::verdict::judge;
 use case::tables::{Trial, output};
-use case::{Answer, Finding, Kind, Proof, Share, Status, Stopped, Tried, standing};
+use case::{Answer, Finding, Kind, Proof, Share, Status, Stopped, Tried, put_proved_first, standing};
 use serde::{Deserialize, Serialize};
 
 /// What was found in a run with a cause switched off, and how it was tried upon that.
@@ -62,6 +62,7 @@ impl SecondPass {
             add(answer.proof.get_or_insert_default(), proof);
         }
         answer.findings.splice(place..place, findings);
+        put_proved_first(&mut answer.findings);
         if let Some(rest) = answer.summary.strip_prefix(&before) {
             answer.summary = standing(&answer.findings) + rest;
         }

@@ -12,7 +12,10 @@ use crate::pairs::{WORTH, middle, pairs, ratio};
 use crate::work;
 use case::facts::Work;
 use case::tables::{Trial, output};
-use case::{Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Trend, Tried, Verdict, standing};
+use case::{
+    Answer, Effect, Finding, Measured, Proof, Purpose, Status, Together, Trend, Tried, Verdict, put_proved_first,
+    standing,
+};
 use doubts::{explains_little, gains_by, is_a_change, may_gain_by};
 use stats::{Decision, Looks, Ratio};
 use std::time::Duration;
@@ -48,6 +51,7 @@ pub fn judge(answer: &mut Answer, experiment: &Experiment, trials: &[Trial]) {
         let attempts = experiment.attempts.iter().filter(|attempt| attempt.finding == finding.id);
         judge.finding(finding, &attempts.collect::<Vec<_>>(), &before);
     }
+    put_proved_first(&mut answer.findings);
     answer.together = experiment.joints.iter().filter_map(|joint| judge.together(joint)).collect();
     let first = experiment.attempts.first().map(|attempt| &attempt.metric);
     answer.proof = Some(Proof { sham: first.and_then(|metric| judge.sham(metric)), ..proof(experiment, trials) });

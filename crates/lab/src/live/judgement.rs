@@ -7,7 +7,7 @@ use crate::verdict;
 use crate::work::{self, Usual};
 use case::facts::Work;
 use case::tables::Trial;
-use case::{Answer, Effect, Finding, Purpose, Status, Switched, Tried, Verdict, Window, standing};
+use case::{Answer, Effect, Finding, Purpose, Status, Switched, Tried, Verdict, Window, put_proved_first, standing};
 use record::Role;
 use serde::{Deserialize, Serialize};
 use stats::{Looks, Ratio};
@@ -58,6 +58,7 @@ impl Live {
             }
             finding.tried.push(self.tried);
         }
+        put_proved_first(&mut answer.findings);
         answer.live.push(self.switched);
         if let Some(rest) = answer.summary.strip_prefix(&before) {
             answer.summary = standing(&answer.findings) + rest;

@@ -59,7 +59,7 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
     let (is_there, place) = located(story, wanted, finding);
     let declares_place = wanted.program.is_some() || wanted.line.is_some() || wanted.function.is_some();
     let located = declares_place.then_some((StoryAspect::Located, is_there, place));
-    let name = name_in_words(wanted);
+    let name = format!("{}{}", name_in_words(wanted), rank(finding, findings));
     if wanted.status != Status::Confirmed {
         // Nothing outside the program switches this one off: there is no proof to be had.
         let name = format!("{name}, {}", status_in_words(finding));
@@ -70,6 +70,16 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
         .chain(located)
         .chain([(StoryAspect::Confirmed, proved, proof)])
         .collect()
+}
+
+/// Which of the findings it is, in the order in which they are shown; nothing where it is the only one.
+fn rank(finding: &Finding, findings: &[Finding]) -> String {
+    let at = findings.iter().position(|one| std::ptr::eq(one, finding)).map_or(0, |place| place + 1);
+    match (at, findings.len()) {
+        (_, 0 | 1) => String::new(),
+        (1, all) => format!(", first of {all}"),
+        (at, all) => format!(", number {at} of {all}"),
+    }
 }
 
 /// Which finding is wanted: its name, and what its title must say.
