@@ -1,6 +1,7 @@
 //! What a case means: findings, the ledger, the verdict. This is the JSON contract (schema 1): fields are only ever
 //! added, never renamed or removed.
 
+mod cpu_use;
 mod heaviest;
 mod ledger;
 mod network_path;
@@ -10,6 +11,7 @@ mod tail;
 mod trouble;
 mod waits;
 
+pub use cpu_use::CpuUse;
 pub use heaviest::Heaviest;
 pub use ledger::{AccountTime, Ledger};
 pub use network_path::NetworkPath;
@@ -67,6 +69,9 @@ pub struct Answer {
     /// old to say.
     #[serde(default)]
     pub tail: Option<Tail>,
+    /// How many CPUs the programs used while there were requests; null where there were none, or if the file is too old to say.
+    #[serde(default)]
+    pub cpu_use: Option<CpuUse>,
     /// What went wrong again and again, whether or not anybody waited for it.
     #[serde(default)]
     pub troubles: Vec<Trouble>,

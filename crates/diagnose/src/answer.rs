@@ -16,8 +16,8 @@ use crate::waits;
 use crate::whole_run;
 use case::tables::Loss;
 use case::{
-    AccountGroup, Answer, Cost, Few, Finding, Kind, LossTotals, Moment, Nanos, RequestWaits, SCHEMA, Share, Status,
-    Verdict, standing,
+    AccountGroup, Answer, Cost, CpuUse, Few, Finding, Kind, LossTotals, Moment, Nanos, RequestWaits, SCHEMA, Share,
+    Status, Verdict, standing,
 };
 use std::collections::BTreeMap;
 
@@ -66,6 +66,20 @@ fn all_found(analysis: &Analysis, behind: &[Behind], wanted: &[&'static Detector
     found
 }
 
+/// How many CPUs the recorded programs used from the first request to the last answer.
+fn cpu_use(analysis: &Analysis) -> Option<CpuUse> {
+    let exchanges = &analysis.exchanges;
+    let (from, to) = (exchanges.iter().map(|one| one.start).min()?, exchanges.iter().map(|one| one.end).max()?);
+    let threads = analysis.threads.all().iter();
+    let of_thread = |tid| {
+        let (outside, within) = analysis.threads.on_processor(tid, from, to);
+        outside + within
+    };
+    let cpu: u64 = threads.map(|thread| of_thread(thread.tid)).sum();
+    let cpus = analysis.recording.manifest.host.processors;
+    (to > from).then(|| CpuUse { used: cpu as f64 / (to - from) as f64, cpus })
+}
+
 /// What takes long and has nothing to do with what is found.
 fn without_findings(analysis: &Analysis, behind: &[Behind]) -> Answer {
     let [heaviest, next_heaviest] = in_order(analysis);
@@ -74,6 +88,7 @@ fn without_findings(analysis: &Analysis, behind: &[Behind]) -> Answer {
         request: request(analysis),
         queue: queues.reduce(|most, one| if one.share() > most.share() { one } else { most }),
         troubles: troubles::find(analysis),
+        cpu_use: cpu_use(analysis),
         waits: waits::tree(analysis),
         heaviest,
         next_heaviest,
@@ -305,7 +320,7 @@ fn words(group: AccountGroup) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{CLIENT, Fixture, MS, US, keep_alive, request};
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, keep_alive, request};
     use crate::tests::answer;
 
     #[test]
@@ -342,6 +357,22 @@ mod tests {
         assert_eq!(few(&[]), None);
         // One that holds all of them.
         assert_eq!(super::few(&analysis, 100, &stalls(&[50])), None);
+    }
+
+    #[test]
+    fn cpus_in_use_are_counted_from_the_first_request_to_the_last_answer() {
+        let used = |millis: u64| {
+            let mut fixture = keep_alive(1, 50 * US);
+            for _ in 0..20 {
+                fixture.moves(CLIENT, 1, WRITE, 20);
+                fixture.computes(CLIENT, millis * MS, 0);
+                fixture.waits_for(CLIENT, 1, 5 * MS, 100);
+            }
+            let recording = fixture.end();
+            cpu_use(&Analysis::new(&recording)).expect("requests").used
+        };
+        assert!((0.74..0.86).contains(&used(20)), "{}", used(20));
+        assert!((0.12..0.22).contains(&used(1)), "{}", used(1));
     }
 
     #[test]

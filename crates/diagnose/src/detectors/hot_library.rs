@@ -46,6 +46,9 @@ const PER_EXCHANGE: u64 = 1_000_000;
 /// Encryption and compression take 1 to 50 ns a byte; far more is no longer moving data.
 const PER_BYTE: u64 = 200;
 
+/// Where requests spend so many times as long on it as it takes of CPU time, they wait for that of others.
+const IN_LINE: f64 = 1.5;
+
 /// Fewer samples than this say little about a share.
 const SAMPLES: usize = 100;
 
@@ -106,20 +109,26 @@ fn found(
 ) -> Found {
     let count = analysis.exchanges.len().max(1) as u64;
     let place = common_place(analysis, samples);
+    let cpu = (samples.len() as u64 * analysis.sample_period()).min(length);
+    let (part, whole) = (Nanos(length / count), Nanos(analysis.exchange_wall() / count));
+    let of_every = format!("{part} of every {whole} request");
+    let each = Nanos(cpu / count);
+    let place_in_words = place.in_words();
     Found {
-        title: format!(
-            "{} of every {} request is CPU time in {name}{}",
-            Nanos(length / count),
-            Nanos(analysis.exchange_wall() / count),
-            place.in_words(),
-        ),
+        title: if cpu as f64 * IN_LINE < length as f64 {
+            format!(
+                "Each request takes {each} of CPU time in {name}, and waits for those before it: {of_every}{place_in_words}"
+            )
+        } else {
+            format!("{of_every} is CPU time in {name}{place_in_words}")
+        },
         what: format!("CPU time is spent in {name}"),
         mechanism: vec![
             format!("{share} of the requests' time is spent in {name}: {} samples.", samples.len()),
             "That is where the time goes, not why: only trying shows what replacing or bypassing it would save."
                 .to_string(),
         ],
-        saving: PotentialSaving { wall: length, outside: 0, cpu: length, affected: count },
+        saving: PotentialSaving { wall: length, outside: 0, cpu, affected: count },
         place,
         remedy: format!("See what the caller asks of {name}: ask for less, cache the result, or use another version."),
         rows: rows("samples", found_rows.iter().copied()),
@@ -149,6 +158,31 @@ mod tests {
     #[test]
     fn a_library_that_takes_most_of_each_exchange_is_found() {
         assert_eq!(working_in("libjson.so.4", 1000), ["hot-library"]);
+    }
+
+    #[test]
+    fn what_others_wait_for_is_said_to_be_waited_for() {
+        let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(7, &["libc.so.6!memchr", "libjson.so.4!work", "client!main"]);
+        for _ in 0..20 {
+            fixture.moves(CLIENT, 1, WRITE, 20);
+            fixture.waits_for(CLIENT, 1, 100 * US, 100);
+            fixture.computes(CLIENT, 20 * MS, 7);
+            fixture.waits_for(CLIENT, 1, 10 * US, 1000);
+        }
+        let mut recording = fixture.end();
+        let title = |recording: &case::Recording| crate::tests::answer(recording).findings[0].title.clone();
+        assert!(title(&recording).contains(" request is CPU time in libjson.so.4"), "{}", title(&recording));
+        // Of four samples three were of somebody else.
+        let mut number = 0;
+        recording.samples.retain(|_| {
+            number += 1;
+            number % 4 == 0
+        });
+        let said = title(&recording);
+        let (each, rest) =
+            said.split_once(" of CPU time in libjson.so.4, and waits for those before it: ").expect("both");
+        assert!(each.starts_with("Each request takes ") && rest.contains(" of every "), "{said}");
     }
 
     #[test]

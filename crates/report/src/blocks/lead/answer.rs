@@ -9,7 +9,7 @@ use crate::escape::escape;
 use crate::style::Style;
 use crate::text::{clean, wrap};
 
-use case::{Account, Answer, End, Kind, Status, Tail};
+use case::{Account, Answer, CpuUse, End, Kind, Status, Tail};
 
 /// What is said before the summary where nothing stands.
 fn opening(answer: &Answer) -> Option<String> {
@@ -108,7 +108,17 @@ fn summary(answer: &Answer) -> String {
         && (leads_outside(answer)
             || !is_mostly_outside(answer)
                 && (line(answer).is_some() || answer.one_wait().is_some() || mostly(answer).is_some()));
-    if is_said { String::new() } else { with_rest(&clean(&answer.summary), answer) }
+    let said = if is_said { String::new() } else { with_rest(&clean(&answer.summary), answer) };
+    format!("{said} {}", cpus(answer)).trim().to_string()
+}
+
+/// That the programs have used up the machine's CPUs; empty where they have not.
+fn cpus(answer: &Answer) -> String {
+    match answer.exhausted_cpus() {
+        Some(CpuUse { cpus: 1, .. }) => "The programs kept the machine's only CPU busy.".to_string(),
+        Some(CpuUse { used, cpus }) => format!("The programs kept {used:.2} of the machine's {cpus} CPUs busy."),
+        None => String::new(),
+    }
 }
 
 /// What hurts, where findings stand and none of them is that.
@@ -162,7 +172,7 @@ pub(super) fn where_to(answer: &Answer) -> String {
         return String::new();
     }
     let summary = answer.summary.strip_prefix(&case::standing(&answer.findings)).unwrap_or(&answer.summary);
-    with_rest(&clean(summary), answer)
+    format!("{} {}", with_rest(&clean(summary), answer), cpus(answer)).trim().to_string()
 }
 
 /// How far the causes have got; empty where none is proved, for which the summary has the words.
@@ -200,4 +210,18 @@ pub(super) fn markdown(answer: &Answer) -> String {
     let first = if first.is_empty() { first } else { format!("{leading}**{}**\n", escape(&first)) };
     let summary = escape(&with_rest(&answer.summary, answer));
     if summary.is_empty() { first } else { format!("{first}\n{summary}\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::examples::answer as examples;
+
+    #[test]
+    fn cpus_are_spoken_of_where_there_are_no_more() {
+        let said = |used, cpus| summary(&Answer { cpu_use: Some(CpuUse { used, cpus }), ..examples::slow() });
+        assert!(said(1.9, 2).ends_with(". The programs kept 1.90 of the machine's 2 CPUs busy."), "{}", said(1.9, 2));
+        assert!(said(0.98, 1).ends_with("The programs kept the machine's only CPU busy."));
+        assert!(!said(1.7, 2).contains("CPUs busy"));
+    }
 }
