@@ -10,6 +10,7 @@ use crate::heaviest::{in_order, located_outside};
 use crate::overlap;
 use crate::side_by_side::{both, each};
 use crate::tail;
+use crate::threads::ThreadRows;
 use crate::troubles;
 use crate::views;
 use crate::waits;
@@ -71,11 +72,12 @@ fn cpu_use(analysis: &Analysis) -> Option<CpuUse> {
     let exchanges = &analysis.exchanges;
     let (from, to) = (exchanges.iter().map(|one| one.start).min()?, exchanges.iter().map(|one| one.end).max()?);
     let threads = analysis.threads.all().iter();
-    let of_thread = |tid| {
-        let (outside, within) = analysis.threads.on_processor(tid, from, to);
-        outside + within
+    // What is not known to be off a CPU counts as on one there: never more than the scheduler says of the thread's whole life.
+    let of_thread = |thread: &ThreadRows| {
+        let (outside, within) = analysis.threads.on_processor(thread.tid, from, to);
+        (outside + within).min(thread.on_processor)
     };
-    let cpu: u64 = threads.map(|thread| of_thread(thread.tid)).sum();
+    let cpu: u64 = threads.map(of_thread).sum();
     let cpus = analysis.recording.manifest.host.processors;
     (to > from).then(|| CpuUse { used: cpu as f64 / (to - from) as f64, cpus })
 }
@@ -320,7 +322,7 @@ fn words(group: AccountGroup) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, keep_alive, request};
+    use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, WRITE, keep_alive, request};
     use crate::tests::answer;
 
     #[test]
@@ -363,6 +365,7 @@ mod tests {
     fn cpus_in_use_are_counted_from_the_first_request_to_the_last_answer() {
         let used = |millis: u64| {
             let mut fixture = keep_alive(1, 50 * US);
+            fixture.off(SERVER, fixture.now + 2 * MS, fixture.now + 1000 * MS);
             for _ in 0..20 {
                 fixture.moves(CLIENT, 1, WRITE, 20);
                 fixture.computes(CLIENT, millis * MS, 0);
