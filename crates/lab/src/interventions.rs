@@ -61,6 +61,7 @@ mod without_switches;
 
 use crate::aspect::Aspect;
 use crate::intervention_counters::InterventionCounters;
+use crate::metric::Metric;
 use crate::treatment::{End, Treatment};
 use crate::world::World;
 use case::tables::Call;
@@ -92,6 +93,8 @@ pub struct Intervention {
     /// What in the program can count for more than what it sets, unseen, as a clause of its own; empty where nothing can. That it
     /// gains nothing then refutes nothing.
     pub overruled_by: &'static str,
+    /// What it is judged by, where that is not the metric in which the finding's cost lies.
+    pub judged_by: Option<Metric>,
     /// What of the work that can be seen it changes because that is what it does: it is not compared then.
     pub may_change: &'static [Aspect],
     /// Names of interventions that it stands on: they are attached with it.
@@ -136,6 +139,7 @@ const USUAL: Intervention = Intervention {
     about: "",
     needs_same_output: false,
     overruled_by: "",
+    judged_by: None,
     may_change: &[],
     stands_on: &[],
     purpose_here: |_, declared| Some(declared),
@@ -189,6 +193,7 @@ pub const ALL: &[Intervention] = &[
     proxies::DRAINING_PROXY,
     proxies::COMPRESSING_PROXY,
     proxies::CACHING_PROXY,
+    proxies::SHED_REQUESTS,
     timeouts::LONG_TIMEOUTS,
     timeouts::SHORT_TIMEOUTS,
     network::LOSSLESS_LINK,

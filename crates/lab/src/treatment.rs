@@ -112,6 +112,13 @@ pub enum ProxyTask {
     AskForCompressed,
     /// Keeps the answer to one address: a path, without a query.
     Cache(String),
+    /// Answers requests of one kind itself, with nothing, and at once.
+    Answer {
+        /// Their method.
+        method: String,
+        /// What their path matches, as a regular expression that nginx takes.
+        path: String,
+    },
 }
 
 /// An HTTP proxy between programs of the subject's and a server that they ask.
@@ -125,6 +132,9 @@ pub struct Proxy {
     pub before: SocketAddr,
     /// What it does.
     pub tasks: BTreeSet<ProxyTask>,
+    /// Whether it opens a connection to the server for each request, as the programs do that it stands for; a proxy that is there
+    /// to keep connections does not.
+    pub closes: bool,
     /// Whether it does nothing of the kind, and passes all on.
     pub is_inert: bool,
 }
@@ -248,7 +258,7 @@ mod tests {
         let treatment = |task, is_inert| {
             let (before, tasks) = ("10.0.0.1:80".parse().expect("an address"), [task].into());
             let listens_on = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
-            let proxies = vec![Proxy { end: End::Client, listens_on, before, tasks, is_inert }];
+            let proxies = vec![Proxy { end: End::Client, listens_on, before, tasks, closes: false, is_inert }];
             Treatment { proxies, ..Treatment::default() }
         };
         let mut both = treatment(ProxyTask::Compress, false);

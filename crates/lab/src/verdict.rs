@@ -305,7 +305,9 @@ impl Judge<'_> {
 
     fn effect(&self, tried: &Tried, attempts: &[&Attempt], answer: &Answer) -> Option<Effect> {
         let attempt = attempts.iter().find(|one| one.intervention == tried.intervention && one.dose == tried.dose)?;
-        let others = attempt.metric.others(answer.exchanges);
+        // Where some requests are taken out, all other figures are of another mix.
+        let is_of_same_mix = interventions::find(&tried.intervention).is_none_or(|one| one.judged_by.is_none());
+        let others = if is_of_same_mix { attempt.metric.others(answer.exchanges) } else { Vec::new() };
         let measured = |metric: &Metric| self.measured(metric, &attempt.reference, &attempt.arm);
         Some(Effect {
             intervention: tried.intervention.clone(),

@@ -42,7 +42,10 @@ fn has_nginx() -> bool {
 fn keeps_the_same(before: SocketAddr, is_inert: bool) -> Treatment {
     let listens_on = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let tasks = [ProxyTask::Cache("/same".to_string())].into();
-    Treatment { proxies: vec![Proxy { end: End::Client, listens_on, before, tasks, is_inert }], ..Treatment::default() }
+    Treatment {
+        proxies: vec![Proxy { end: End::Client, listens_on, before, tasks, closes: false, is_inert }],
+        ..Treatment::default()
+    }
 }
 
 /// What the client is told, and for how many requests the proxy did its task.

@@ -33,6 +33,7 @@ mod page;
 mod part;
 mod place;
 mod ranking;
+mod request_kind;
 mod scale;
 mod sheet;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The requests that take many times as long as most, for another reason than those.
 
-use super::{Answer, Finding, RequestKind, Status, WaitNode, WaitTree};
+use super::{Answer, Finding, Status, WaitNode, WaitTree};
+use crate::facts::RequestKind;
 use crate::facts::{Activity, Ender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

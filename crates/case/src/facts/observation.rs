@@ -1,6 +1,6 @@
 //! What a finding's claim rests on, measured: the numbers without which it would not be made.
 
-use super::End;
+use super::{End, RequestKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,15 @@ pub enum Observation {
         server: String,
         /// How many such requests there were.
         requests: u64,
+    },
+    /// Requests of one kind behind which most of the others' waiting in line is, where they are few.
+    HeldUp {
+        /// Which requests.
+        by: RequestKind,
+        /// How many of them there were.
+        requests: u64,
+        /// Of how many in all.
+        of: u64,
     },
     /// Small reads, and how many of them got as many bytes as they asked for.
     FilledReads {

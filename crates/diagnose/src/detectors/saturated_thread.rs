@@ -2,7 +2,7 @@
 
 mod in_line;
 
-use super::{Found, common_place, detector, rows};
+use super::{Found, common_place, detector, held_up, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::threads::ThreadRows;
 use case::tables::Sample;
@@ -24,7 +24,9 @@ detector! {
     ///
     /// ## What proves it
     /// A faster core, or cheaper work per byte (another cipher, larger batches): throughput changes in proportion. More
-    /// cores: nothing changes. Where requests wait in line, more threads that compute: the line gets shorter. If neither can be tried, it remains a suspicion with an upper bound.
+    /// cores: nothing changes. Where requests wait in line, more threads that compute: the line gets shorter. Where most wait behind
+    /// few of another kind (HTTP/1 without TLS), a proxy between answers those itself (`shed-requests`), and the others no longer
+    /// wait. If nothing can be tried, it remains a suspicion with an upper bound.
     ///
     /// ## Remedy
     /// Make the work per byte cheaper on that thread, or split it among several.
@@ -34,7 +36,6 @@ detector! {
     /// work is in one library).
     "P50" "saturated-thread",
     kind: Kind::Observation, is_general: true,
-    not_switched: "No faster core can be lent to a thread.",
     needs: &[Server, Samples]
 }
 

@@ -51,7 +51,7 @@ impl Arms {
         if purpose == Purpose::Control && !is_control(setting.answer, finding, asked) {
             return Ok(());
         }
-        let metric = setting.metric.cloned();
+        let metric = setting.metric.cloned().or_else(|| intervention.judged_by.clone());
         let exchanges = if changes_requests(finding) { 0 } else { setting.answer.exchanges };
         let metric = metric.unwrap_or_else(|| finding.cost.metric(exchanges));
         if purpose == Purpose::Incremental {

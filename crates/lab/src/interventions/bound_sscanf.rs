@@ -37,10 +37,10 @@ intervention! {
     };
 }
 
-/// Work that grows by itself, and not in `sscanf`, is none of its business: that it gains nothing there refutes nothing.
+/// Work that is not in `sscanf` is none of its business: that it gains nothing there refutes nothing.
 fn purpose_here(request: &Request, declared: Purpose) -> Option<Purpose> {
     let (Some(recording), Some(finding)) = (request.recording, request.finding) else { return Some(declared) };
-    (finding.id != "P36" || is_in_sscanf(recording, finding)).then_some(declared)
+    is_in_sscanf(recording, finding).then_some(declared)
 }
 
 /// Whether a sample that a finding rests on was taken in `sscanf`.
@@ -75,9 +75,10 @@ mod tests {
     }
 
     #[test]
-    fn it_is_tried_for_what_grows_only_where_that_is_in_sscanf() {
+    fn it_is_tried_only_for_what_is_in_sscanf() {
         assert_eq!(tried_for("P36", "__isoc99_sscanf"), Some(Purpose::Cause));
         assert_eq!(tried_for("P36", "memcpy"), None);
-        assert_eq!(tried_for("P51", "memcpy"), Some(Purpose::Cause));
+        assert_eq!(tried_for("P51", "__isoc99_sscanf"), Some(Purpose::Cause));
+        assert_eq!(tried_for("P51", "memcpy"), None);
     }
 }

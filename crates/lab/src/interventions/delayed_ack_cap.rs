@@ -58,6 +58,7 @@ intervention! {
             Prediction::does_nothing("P46"),
             Prediction::does_nothing("P47"),
             Prediction::does_nothing("P48"),
+            Prediction::does_nothing("P50"),
             Prediction::does_nothing("P51"),
             Prediction::does_nothing("P53"),
             Prediction::does_nothing("P55"),

@@ -5,13 +5,16 @@ use crate::aspect::Aspect;
 use crate::proxy;
 use crate::treatment::{End, Proxy, ProxyTask, Treatment};
 use case::Recording;
-use case::facts::Observation;
+use case::RequestKind;
+use case::facts::{Metric, Observation};
 use case::tables::{Connection, HttpMessage, direction, role};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// As many servers of a finding get a proxy.
 const MOST_SERVERS: usize = 4;
+/// So many requests share a connection at most where it is nearly one for each: what the sham opens.
+const NEARLY_EACH: f64 = 1.25;
 /// Why nothing is refuted by a proxy that gains nothing.
 const GOES_ON_CONNECTING: &str = "the program goes on connecting, to the proxy now, and what that costs stays";
 
@@ -25,7 +28,8 @@ intervention! {
     ///
     /// ## What it reaches
     /// Programs that speak HTTP/1 without TLS, in any language, and a process for each request as well. Where the shim
-    /// kept-connections reaches a program, that is tried instead. Needs nginx on the host and a cgroup of version 2.
+    /// kept-connections reaches a program, that is tried instead. Not programs of which two requests share a connection: the
+    /// sham would open more than they do. Needs nginx on the host and a cgroup of version 2.
     ///
     /// ## How we know it took effect
     /// The proxy notes each request that it passed on.
@@ -49,7 +53,7 @@ intervention! {
             if finding.is_some_and(|finding| finding.id == "P07") && is_reached {
                 return Err(NotHere("is for programs that kept-connections does not reach".into()));
             }
-            put_beside_asker(&asked(request)?, &[ProxyTask::KeepConnections].into(), treatment);
+            put_beside_asker(&asked_once_each(request)?, &[ProxyTask::KeepConnections].into(), treatment);
             Ok(())
         },
         applied: |counters| counters.of_proxy(|task| *task == ProxyTask::KeepConnections),
@@ -83,7 +87,7 @@ intervention! {
         may_change: &[Aspect::Resets, Aspect::Bytes],
         treat: |request, treatment| {
             let tasks = [ProxyTask::KeepConnections, ProxyTask::ReadAnswers].into();
-            put_beside_asker(&asked(request)?, &tasks, treatment);
+            put_beside_asker(&asked_once_each(request)?, &tasks, treatment);
             Ok(())
         },
         applied: |counters| counters.of_proxy(|task| *task == ProxyTask::ReadAnswers),
@@ -125,7 +129,8 @@ intervention! {
                 for before in asked.servers {
                     let tasks = [ProxyTask::Compress].into();
                     let (end, listens_on) = (End::Server, before.ip());
-                    treatment.proxies.push(Proxy { end, listens_on, before, tasks, is_inert: false });
+                    let closes = asked.requests_each <= NEARLY_EACH;
+                    treatment.proxies.push(Proxy { end, listens_on, before, tasks, closes, is_inert: false });
                 }
             }
             Ok(())
@@ -164,6 +169,67 @@ intervention! {
     };
 }
 
+intervention! {
+    /// # shed-requests
+    ///
+    /// ## What it does
+    /// Puts an HTTP proxy (nginx) beside the program that asks, which answers the few requests behind which the others wait
+    /// itself: 200, with nothing, at once. The server never gets them. The kernel leads connects for the server to the proxy
+    /// (cgroup/connect4, connect6). In its sham the same proxy passes everything on. It is judged by the median, which is one
+    /// of the other requests with it and without it: those that are answered are an eighth of all at most.
+    ///
+    /// ## What it reaches
+    /// Programs that speak HTTP/1 without TLS, in any language, and take an empty answer. Needs nginx on the host and a
+    /// cgroup of version 2.
+    ///
+    /// ## How we know it took effect
+    /// The proxy notes each request that it answered itself.
+    ///
+    /// ## What it cannot prove
+    /// Why those requests take the server so long: only that the others wait for them. It does their work for nobody, which
+    /// is no remedy.
+    pub const SHED_REQUESTS: Intervention = Intervention {
+        name: "shed-requests",
+        summary: "puts a proxy between that answers the requests which hold up the others",
+        predictions: &[Prediction::gains("P18"), Prediction::gains("P50")],
+        judged_by: Some(Metric::Median),
+        may_change: &[Aspect::Bytes],
+        treat: |request, treatment| {
+            let observed = request.finding.map_or(&[][..], |finding| &finding.observed);
+            let held_up = observed.iter().find_map(|one| match one {
+                Observation::HeldUp { by: RequestKind::Http { method, path }, .. } => Some((method, path)),
+                _ => None,
+            });
+            let (method, path) =
+                held_up.ok_or_else(|| NotHere("needs requests that wait behind few of another kind".into()))?;
+            let task = answered(method, path).ok_or_else(|| NotHere(format!("cannot tell {method} {path} from others")))?;
+            let recording = request.recording.ok_or_else(|| NotHere("needs a recording".into()))?;
+            let is_clients = |pid: u32| recording.processes.iter().any(|row| row.pid == pid && row.role != "server");
+            let asking = recording.connections.iter().filter(|row| row.role == role::CLIENT && is_clients(row.pid));
+            put_beside_asker(&asked_on(request, recording, &asking.collect::<Vec<_>>())?, &[task].into(), treatment);
+            Ok(())
+        },
+        applied: |counters| counters.of_proxy(|task| matches!(task, ProxyTask::Answer { .. })),
+    };
+}
+
+/// The task of answering requests of a kind, as settings of nginx can name it: its path's numbers are `:n`.
+fn answered(method: &str, path: &str) -> Option<ProxyTask> {
+    let is_plain = |part: &str| part.chars().all(|one| one.is_ascii_alphanumeric() || "_.~-".contains(one));
+    let is_method = !method.is_empty() && method.chars().all(|one| one.is_ascii_uppercase());
+    let parts: Option<Vec<String>> = path
+        .split('/')
+        .map(|part| match part {
+            ":n" => Some("[0-9]+".to_string()),
+            part => is_plain(part).then(|| part.replace('.', "[.]")),
+        })
+        .collect();
+    // A path that was cut ends in three dots.
+    let is_whole = path.starts_with('/') && !path.ends_with("...");
+    let path = format!("^{}$", parts.filter(|_| is_method && is_whole)?.join("/"));
+    Some(ProxyTask::Answer { method: method.to_string(), path })
+}
+
 /// Who asks whom, of the connections of a finding.
 struct Asked {
     /// The end that asks.
@@ -171,6 +237,17 @@ struct Asked {
     servers: BTreeSet<SocketAddr>,
     /// Whether most requests say that compressed answers can be read.
     asks_for_compressed: bool,
+    /// How many requests a connection carries on average.
+    requests_each: f64,
+}
+
+/// The same, where a connection carries one request: an inert proxy opens one for each.
+fn asked_once_each(request: &Request) -> Result<Asked, NotHere> {
+    let asked = asked(request)?;
+    if asked.requests_each > NEARLY_EACH {
+        return Err(NotHere("needs a connection for nearly every request: here more of them share one".into()));
+    }
+    Ok(asked)
 }
 
 /// A proxy in the asker's network, before each of those that it asks.
@@ -181,16 +258,21 @@ fn put_beside_asker(asked: &Asked, tasks: &BTreeSet<ProxyTask>, treatment: &mut 
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
         };
         let tasks = tasks.clone();
-        treatment.proxies.push(Proxy { end: asked.asker, listens_on, before, tasks, is_inert: false });
+        let closes = asked.requests_each <= NEARLY_EACH;
+        treatment.proxies.push(Proxy { end: asked.asker, listens_on, before, tasks, closes, is_inert: false });
     }
 }
 
 fn asked(request: &Request) -> Result<Asked, NotHere> {
     let recording = request.recording.ok_or_else(|| NotHere("needs a recording that shows who asks whom".into()))?;
+    asked_on(request, recording, &connections(request, recording))
+}
+
+/// The same, of some connections.
+fn asked_on(request: &Request, recording: &Recording, connections: &[&Connection]) -> Result<Asked, NotHere> {
     if proxy::program().is_none() {
         return Err(NotHere("needs nginx on this host (sudo apt install nginx-light)".into()));
     }
-    let connections = connections(request, recording);
     let ids: BTreeSet<u32> = connections.iter().flat_map(|row| [row.id, row.peer]).filter(|id| *id != 0).collect();
     if recording.handshakes.iter().any(|row| ids.contains(&row.connection)) {
         return Err(NotHere("needs connections without TLS: what is encrypted passes no proxy".into()));
@@ -218,7 +300,9 @@ fn asked(request: &Request) -> Result<Asked, NotHere> {
         return Err(NotHere("needs the server, too (--server)".into()));
     }
     let compressed = requests.iter().filter(|row| row.is_compressed).count();
-    Ok(Asked { asker, servers, asks_for_compressed: compressed * 2 > requests.len() })
+    let sent = requests.iter().filter(|row| row.direction == direction::OUT).count();
+    let requests_each = sent as f64 / connections.len().max(1) as f64;
+    Ok(Asked { asker, servers, asks_for_compressed: compressed * 2 > requests.len(), requests_each })
 }
 
 /// The connections that a finding rests on, directly or by its calls.
@@ -309,6 +393,17 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_hold_up_others_are_told_by_their_path() {
+        let path = |path: &str| match answered("GET", path) {
+            Some(ProxyTask::Answer { path, .. }) => path,
+            _ => String::new(),
+        };
+        assert_eq!(path("/users/:n/a.json"), "^/users/[0-9]+/a[.]json$");
+        assert_eq!((path("/x\"{}"), path("/long..."), path("*")), Default::default());
+        assert_eq!(answered("GET;", "/"), None);
+    }
+
+    #[test]
     fn who_asks_has_the_proxy_beside_itself() {
         if !has_nginx() {
             return;
@@ -345,6 +440,9 @@ mod tests {
         by_libc.0.locations = vec![Location { id: 7, is_libc: true, ..Location::default() }];
         by_libc.0.stacks = vec![StackFrame { stack: 1, location: 7, ..StackFrame::default() }];
         assert!(of("P07", &by_libc).is_err_and(|why| why.contains("kept-connections")));
+        let mut kept = asking(End::Client, "/", false);
+        kept.0.http_messages.extend(kept.0.http_messages.clone());
+        assert!(of("P07", &kept).is_err_and(|why| why.contains("share one")));
         assert!(of("P17", &by_libc).is_ok(), "no shim goes back to a connection that is forgotten");
         let mut encrypted = asking(End::Client, "/", false);
         encrypted.0.handshakes = vec![Handshake { connection: 3, ..Handshake::default() }];

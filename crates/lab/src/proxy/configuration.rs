@@ -56,14 +56,11 @@ const IN_LARGE_PIECES: &str = "\
 pub(super) fn of(proxy: &Proxy, at: SocketAddr, asks: SocketAddr, folder: &Path) -> String {
     let folder = folder.display();
     let (mut maps, mut whole, mut locations) = (String::new(), String::new(), String::new());
-    // Connections that end with each answer are what it is to make up for: kept by others they are kept by it as well.
-    let mut connection = "\"\"";
+    let keeps = !proxy.is_inert && proxy.tasks.contains(&ProxyTask::KeepConnections);
+    let connection = if proxy.closes && !keeps { "close" } else { "\"\"" };
     for (place, task) in proxy.tasks.iter().enumerate() {
         let (done, is_it) = match task {
-            ProxyTask::KeepConnections => {
-                connection = if proxy.is_inert { "close" } else { "\"\"" };
-                ("$server_port", "default 1;")
-            }
+            ProxyTask::KeepConnections => ("$server_port", "default 1;"),
             ProxyTask::ReadAnswers => {
                 if !proxy.is_inert {
                     // What is to be stored is read although its client has gone; each takes the place of the one before.
@@ -96,12 +93,20 @@ pub(super) fn of(proxy: &Proxy, at: SocketAddr, asks: SocketAddr, folder: &Path)
                 }
                 ("$upstream_cache_status", "HIT 1; default 0;")
             }
+            ProxyTask::Answer { method, path } => {
+                if !proxy.is_inert {
+                    locations.push_str(&answered(method, path));
+                }
+                ("$upstream_addr", "\"\" 1; default 0;")
+            }
         };
         maps.push_str(&format!("    map {done} $done{place} {{ {is_it} }}\n"));
     }
     let passing = match () {
         () if proxy.tasks.contains(&ProxyTask::ReadAnswers) => IN_SMALL_PIECES,
-        () if proxy.tasks.iter().all(|task| *task == ProxyTask::KeepConnections) => AT_ONCE,
+        () if proxy.tasks.iter().all(|task| matches!(task, ProxyTask::KeepConnections | ProxyTask::Answer { .. })) => {
+            AT_ONCE
+        }
         () => IN_LARGE_PIECES,
     };
     let noted = (0..proxy.tasks.len()).map(|place| format!("$done{place}")).collect::<String>();
@@ -149,6 +154,17 @@ fn cached(address: &str) -> String {
     )
 }
 
+/// Requests of one kind that never get to the server.
+fn answered(method: &str, path: &str) -> String {
+    format!(
+        "        location ~ \"{path}\" {{
+            if ($request_method = {method}) {{ return 200 \"\"; }}
+            proxy_pass http://asked;
+        }}
+"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,7 +174,8 @@ mod tests {
     fn settings(task: ProxyTask, is_inert: bool) -> String {
         let before = "127.0.0.1:80".parse().expect("an address");
         let listens_on = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let proxy = Proxy { end: End::Server, listens_on, before, tasks: [task].into(), is_inert };
+        let closes = task == ProxyTask::KeepConnections;
+        let proxy = Proxy { end: End::Server, listens_on, before, tasks: [task].into(), closes, is_inert };
         of(&proxy, "127.0.0.1:9000".parse().expect("an address"), before, Path::new("/f"))
     }
 
@@ -170,6 +187,7 @@ mod tests {
             (ProxyTask::Compress, "gzip on"),
             (ProxyTask::AskForCompressed, "gunzip on"),
             (ProxyTask::Cache("/rates".into()), "location = /rates"),
+            (ProxyTask::Answer { method: "GET".into(), path: "^/a$".into() }, "location ~ \"^/a$\""),
         ];
         for (task, acts) in tasks {
             let (acting, inert) = (settings(task.clone(), false), settings(task, true));

@@ -4,14 +4,15 @@
 use super::{LEAST_REQUESTS, LEAST_SHARE, RARE, longest_line};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::occupied::{is_of_client, is_others};
-use crate::detectors::{Found, costly_call, median, rows};
+use crate::detectors::{Found, costly_call, held_up, median, rows};
 use crate::exchange::Exchange;
 use crate::in_hand;
 use crate::spans;
 use crate::syscall;
 use crate::threads::{Cursor, State};
-use crate::waits::{most_at_a_time, unread};
+use crate::waits::{self, most_at_a_time, unread};
 use case::Nanos;
+use case::facts::Observation;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A request that lay unread.
@@ -118,9 +119,16 @@ fn found(analysis: &Analysis, line: &Line, peer: Option<&str>) -> Option<Found> 
         place,
         remedy: remedy(takes_slowly).to_string(),
         rows: rows("calls", calls.keys().copied()),
+        observed: peer.map_or_else(|| behind_few(analysis), |_| Vec::new()),
         stalls: queued.iter().map(|one| (one.from, one.to)).collect(),
         ..Found::default()
     })
+}
+
+/// The few requests behind which most of the others wait, where there are such.
+fn behind_few(analysis: &Analysis) -> Vec<Observation> {
+    let queue = waits::queue(analysis);
+    queue.and_then(|queue| held_up(&queue, analysis.exchanges.len())).into_iter().collect()
 }
 
 fn remedy(takes_slowly: bool) -> &'static str {

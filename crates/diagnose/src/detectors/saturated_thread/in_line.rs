@@ -1,6 +1,6 @@
 //! Requests that wait in line for threads which compute for each of them for long: an event loop that does, say, while CPUs idle.
 
-use super::{Found, common_place, rows};
+use super::{Found, common_place, held_up, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::ThreadRows;
@@ -87,6 +87,7 @@ fn found(
         several => (format!("the server's {several} threads, which compute"), "a thread"),
     };
     let whole = if number == 1 { "The thread was" } else { "Each of the threads was" };
+    let observed = held_up(queue, analysis.exchanges.len());
     let busy: Share = Nanos(on_processor / number).share_of(Nanos(analysis.wall()));
     Found {
         title: format!("Requests wait in line for {whose}: {part} of every {each} request{}", place.in_words()),
@@ -112,17 +113,22 @@ fn found(
                  for each request: keep its result, or make it cheaper."
             .to_string(),
         rows: rows("samples", numbers.iter().copied()),
-        explains: analysis.stretches(&samples),
+        // What computes for few is a matter of its own, whatever explains the time of these: the others wait.
+        explains: if observed.is_some() { Vec::new() } else { analysis.stretches(&samples) },
+        observed: observed.into_iter().collect(),
         ..Found::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::answer;
+    use case::Recording;
+    use case::RequestKind;
+    use case::facts::Observation;
     use case::tables::Switch;
-    use case::{Nanos, Recording};
 
     const CLIENTS: u32 = 4;
 
@@ -193,6 +199,29 @@ mod tests {
         assert!(finding.title.contains("the server's only thread, which computes"), "{}", finding.title);
         assert!(finding.mechanism[0].starts_with("30 of 40 requests"), "{:?}", finding.mechanism);
         assert_eq!(finding.place[0].function, "render");
+    }
+
+    #[test]
+    fn the_few_that_hold_up_the_others_are_named_where_they_are_few_and_of_one_kind() {
+        let kind = |path: &str, count, held_ns| {
+            let kind = RequestKind::Http { method: "GET".into(), path: path.into() };
+            ServedKind { kind, count, held_ns, ..ServedKind::default() }
+        };
+        let queue = |logins| Queue {
+            ns: 100,
+            kinds: vec![kind("/login", logins, 80), kind("/page/:n", 90, 20)],
+            ..Queue::default()
+        };
+        let named = Some(Observation::HeldUp {
+            by: RequestKind::Http { method: "GET".into(), path: "/login".into() },
+            requests: 10,
+            of: 100,
+        });
+        assert_eq!(held_up(&queue(10), 100), named);
+        assert_eq!(held_up(&queue(20), 110), None, "that is every fifth");
+        let mut unknown = queue(10);
+        unknown.kinds[0].kind = RequestKind::Any;
+        assert_eq!(held_up(&unknown, 100), None);
     }
 
     #[test]

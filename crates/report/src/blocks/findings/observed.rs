@@ -1,5 +1,6 @@
 //! How a finding comes about, in sentences: what its detector says, and what it measured.
 
+use crate::request_kind::request_kind;
 use crate::text::{clean, count, counted};
 use case::facts::{Input, Observation, WhyFull, WhyNoGrowth};
 use case::{Bytes, Finding, Nanos, Share};
@@ -21,6 +22,12 @@ fn sentence(observation: &Observation) -> String {
             clean(client),
             clean(server),
             counted(requests, "request")
+        ),
+        Observation::HeldUp { ref by, requests, of } => format!(
+            "Most of the waiting is behind {} of {}: {}.",
+            count(requests),
+            counted(of, "request"),
+            request_kind(by, true)
         ),
         Observation::FilledReads { reads, filled } => filled_reads(reads, filled),
         Observation::CertificatesPerContext { contexts, handshakes, files, bytes } => {
@@ -111,10 +118,18 @@ fn filled_reads(reads: u64, filled: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use case::RequestKind;
 
     fn said(observation: Observation) -> String {
         let finding = Finding { mechanism: vec!["First.".into()], observed: vec![observation], ..Finding::default() };
         mechanism(&finding).join(" ")
+    }
+
+    #[test]
+    fn the_few_that_hold_up_the_others_are_named() {
+        let by = RequestKind::Http { method: "GET".into(), path: "/login".into() };
+        let text = said(Observation::HeldUp { by, requests: 24, of: 240 });
+        assert_eq!(text, "First. Most of the waiting is behind 24 of 240 requests: GET /login.");
     }
 
     #[test]

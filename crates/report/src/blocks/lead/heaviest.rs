@@ -1,10 +1,10 @@
 //! The sentence about what the user waits for most: how much of it, what it is, and where.
 
-use super::queue;
 use crate::activity;
 use crate::blocks::series::rate;
 use crate::blocks::waits::{ended_by, who};
 use crate::located::in_sentence;
+use crate::request_kind::request_kind;
 use crate::text::clean;
 use case::facts::Wait;
 use case::{Account, AccountGroup, Activity, Answer, Bytes, End, Ender, Heaviest, Nanos, NetworkPath, Share, WaitNode};
@@ -156,7 +156,7 @@ fn is_timed_out(node: &WaitNode) -> bool {
 /// Which requests the server's time on CPU is for, where that is one kind.
 fn serving(heaviest: &Heaviest, answer: &Answer) -> Option<String> {
     let kind = answer.queue.as_ref()?.mostly().filter(|_| heaviest.group == AccountGroup::ServerCpu)?;
-    let words = queue::kind(&kind.kind, true);
+    let words = request_kind(&kind.kind, true);
     Some(if kind.share >= ALL {
         format!(", serving {words}")
     } else {

@@ -2,6 +2,7 @@
 
 use crate::activity;
 use crate::located::in_sentence;
+use crate::request_kind::request_kind;
 use crate::text::{clean, count};
 use case::{Activity, Nanos, Queue, RequestKind, ServedKind, Share};
 
@@ -31,7 +32,7 @@ pub(super) fn sentence(queue: &Queue) -> Option<String> {
         let part = holder.held_ns as f64 / queue.ns.max(1) as f64;
         format!(
             "{}{}",
-            kind(&holder.kind, true),
+            request_kind(&holder.kind, true),
             if part < 0.95 { format!(" ({} of it)", Share(part)) } else { String::new() }
         )
     };
@@ -42,7 +43,11 @@ pub(super) fn sentence(queue: &Queue) -> Option<String> {
     Some(format!(
         "{share} of each {} request is waiting in line for {threads}, behind {behind}. {} the thread for {}, mostly {what}{place}. {}",
         Nanos(queue.of_ns),
-        if alone { "Each request takes".to_string() } else { format!("One {} takes", kind(&holder.kind, false)) },
+        if alone {
+            "Each request takes".to_string()
+        } else {
+            format!("One {} takes", request_kind(&holder.kind, false))
+        },
         Nanos(holder.usual_ns),
         waiting(queue, alone),
     ))
@@ -65,8 +70,10 @@ fn waiting(queue: &Queue, alone: bool) -> String {
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.waited_ns));
     let longest = kinds.first().map_or(0, |kind| kind.waited_ns);
     kinds.retain(|kind| kind.waited_ns as f64 >= longest as f64 * MATTERS);
-    let named =
-        kinds.iter().take(MOST_NAMED).map(|one| format!("a {} waits {}", kind(&one.kind, false), Nanos(one.waited_ns)));
+    let named = kinds
+        .iter()
+        .take(MOST_NAMED)
+        .map(|one| format!("a {} waits {}", request_kind(&one.kind, false), Nanos(one.waited_ns)));
     let named = named.collect::<Vec<_>>().join(", ");
     if named.is_empty() { format!("{line}.") } else { format!("{line}; on average {named}.") }
 }
@@ -78,21 +85,6 @@ fn doing(activity: &Activity) -> String {
         Activity::Blocked { call, wait, object } => activity::blocked(call, *wait, object.as_ref()),
         Activity::PageFault => "waiting for a disk outside calls".into(),
         Activity::BlockedElsewhere | Activity::Other => "blocked outside recorded calls".into(),
-    }
-}
-
-/// Requests of one kind: `GET /render`; by the line that asks: `requests from client.py:3 in report`.
-pub(super) fn kind(kind: &RequestKind, several: bool) -> String {
-    let from = if several { "requests from" } else { "request from" };
-    match kind {
-        RequestKind::Http { method, path } => format!("{} {}", clean(method), clean(path)),
-        RequestKind::Command { name } => format!("{} {}", clean(name), if several { "commands" } else { "command" }),
-        RequestKind::AskedBy { file, line, function } if *line > 0 => {
-            let base = clean(file.rsplit('/').next().unwrap_or(file));
-            format!("{from} {base}:{line} in {}", clean(function))
-        }
-        RequestKind::AskedBy { function, .. } => format!("{from} {}", clean(function)),
-        RequestKind::Any => if several { "requests" } else { "request" }.into(),
     }
 }
 

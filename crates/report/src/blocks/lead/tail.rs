@@ -1,9 +1,9 @@
 //! The sentence about the slow few: how slow, what they wait for, and what they ask for.
 
-use super::queue;
 use crate::activity;
 use crate::blocks::waits::who;
 use crate::located::in_sentence;
+use crate::request_kind::request_kind;
 use crate::text::count;
 use case::{Nanos, Share, Tail};
 
@@ -12,7 +12,7 @@ use case::{Nanos, Share, Tail};
 pub(super) fn sentence(tail: &Tail, of: u64) -> Option<String> {
     let cause = tail.cause()?;
     let share = Share(cause.ns as f64 / tail.waits.of_ns.max(1) as f64);
-    let asking = tail.kind.as_ref().map(|kind| format!(" Nearly all of them are {}.", queue::kind(kind, true)));
+    let asking = tail.kind.as_ref().map(|kind| format!(" Nearly all of them are {}.", request_kind(kind, true)));
     Some(format!(
         "{} of {} requests take {} or longer; the median is {}. {share} of their time is {} {}{}. They account for {} of all \
          request time.{}",
