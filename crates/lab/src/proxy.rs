@@ -20,19 +20,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where Debian and others have it, and where it is installed by hand.
-const PLACES: [&str; 3] = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"];
 /// What it needs to listen: a hundred times what it takes here.
 const LONGEST_START: Duration = Duration::from_secs(3);
 /// How often is looked whether it listens.
 const TICK: Duration = Duration::from_millis(2);
 /// As much is read of what it noted of requests: 3 bytes each.
 const MOST_NOTED: u64 = 64 << 20;
-
-/// Where nginx is; none where it is not installed.
-pub(crate) fn program() -> Option<&'static str> {
-    PLACES.into_iter().find(|place| Path::new(place).is_file())
-}
 
 /// The proxies of a trial. They end when this is dropped.
 pub(crate) struct Proxies {
@@ -77,7 +70,7 @@ impl Proxies {
         if treatment.proxies.is_empty() {
             return Ok(None);
         }
-        let program = program().ok_or_else(|| LabError::World("nginx is not installed".to_string()))?;
+        let program = record::nginx().ok_or_else(|| LabError::World("nginx is not installed".to_string()))?;
         let (path, entry) = staged::make(journal)?;
         let folder = Folder { path, journal: journal.clone(), entry };
         let mut proxies = Proxies { sessions: None, running: Vec::new(), folder };

@@ -30,6 +30,7 @@ mod live_sockets;
 mod loaded;
 pub mod memory;
 mod meter;
+mod nginx;
 mod objects;
 mod own_cost;
 mod peer;
@@ -65,6 +66,7 @@ pub use listening::{
 };
 pub use live_sockets::{LiveSocket, Nodelay, set_option_in, sockets_of};
 pub use meter::{ConnectionOrigin, Lengths, Meter, Reading};
+pub use nginx::nginx;
 pub use peer::mappings;
 pub use program::trees;
 pub use program::{

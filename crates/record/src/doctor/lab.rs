@@ -3,6 +3,7 @@
 use super::{Check, check, first_words, refused};
 use crate::error::RecordError;
 use crate::meter::Meter;
+use crate::nginx::nginx;
 use crate::program::{self, Input, Mount, ParentDeathSignal, Program};
 use crate::socket_program::{SocketOptions, SocketProgram};
 use broker::{MakeGroup, RemoveGroup};
@@ -15,7 +16,7 @@ use std::process::Command;
 pub(super) fn checks() -> Vec<Check> {
     let group = Group::make();
     let sockets = sockets(group.as_ref());
-    vec![cgroup(group.as_ref()), sockets, meter(), mounts(), trees(), releases(), live_sockets(), preload()]
+    vec![cgroup(group.as_ref()), sockets, meter(), mounts(), trees(), releases(), proxies(), live_sockets(), preload()]
 }
 
 /// A control group for the time of the checks.
@@ -101,6 +102,11 @@ fn releases() -> Check {
         format!("{version} can make Debian releases")
     });
     check("releases as worlds", result, "sudo apt install mmdebstrap")
+}
+
+fn proxies() -> Check {
+    let result = nginx().map(|place| format!("{place} can be put between programs and their servers"));
+    check("proxies between", result.ok_or_else(|| "nginx is missing".to_string()), "sudo apt install nginx-light")
 }
 
 fn live_sockets() -> Check {
