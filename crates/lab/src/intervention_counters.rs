@@ -49,7 +49,7 @@ impl InterventionCounters {
     /// The verdict of a proxy: applied where it did such a task for a request.
     pub(crate) fn of_proxy(&self, is_it: impl Fn(&ProxyTask) -> bool) -> Result<u64, String> {
         if let Some(why) = &self.no_proxy {
-            return Err(format!("no proxy was put between: {why}"));
+            return Err(format!("no proxy was put in between: {why}"));
         }
         match self.proxied.iter().filter(|(task, _)| is_it(task)).map(|(_, count)| count).sum() {
             0 => Err("no request came through the proxy that it could do this for".to_string()),

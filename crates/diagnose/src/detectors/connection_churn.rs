@@ -29,7 +29,7 @@ detector! {
     ///
     /// ## What proves it
     /// Connections that stay open behind the program's back (`kept-connections`), where the protocol takes a next request on them;
-    /// for a process for each request, and for programs that do not use libc, those of a proxy between (`pooling-proxy`). With TLS or
+    /// for a process for each request, and for programs that do not use libc, those of a proxy in between (`pooling-proxy`). With TLS or
     /// a login only the program can keep them, and the time of setting up is a prediction.
     ///
     /// ## Remedy

@@ -42,7 +42,7 @@ detector! {
     /// ## What proves it
     /// More workers, or fewer requests at once: the line disappears, and a request takes as long as its own work. The pool of libuv
     /// (Node.js) has a size that can be set from outside; nothing else can be given a worker. Where most wait behind few of another
-    /// kind (HTTP/1 without TLS), a proxy between answers those itself (`shed-requests`), and the others no longer wait. Otherwise it
+    /// kind (HTTP/1 without TLS), a proxy in between answers those (`shed-requests`), and the others no longer wait. Otherwise it
     /// remains a suspicion with an upper bound.
     ///
     /// ## Remedy

@@ -25,7 +25,7 @@ detector! {
     /// ## What proves it
     /// A faster core, or cheaper work per byte (another cipher, larger batches): throughput changes in proportion. More
     /// cores: nothing changes. Where requests wait in line, more threads that compute: the line gets shorter. Where most wait behind
-    /// few of another kind (HTTP/1 without TLS), a proxy between answers those itself (`shed-requests`), and the others no longer
+    /// few of another kind (HTTP/1 without TLS), a proxy in between answers those (`shed-requests`), and the others no longer
     /// wait. If nothing can be tried, it remains a suspicion with an upper bound.
     ///
     /// ## Remedy

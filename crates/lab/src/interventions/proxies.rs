@@ -34,7 +34,7 @@ intervention! {
     /// server and what accepting costs there. So a gain proves the cause, and where there is none it is left open.
     pub const POOLING_PROXY: Intervention = Intervention {
         name: "pooling-proxy",
-        summary: "puts a proxy between that keeps its connections to the server",
+        summary: "puts a proxy in between that keeps its connections to the server",
         predictions: &[Prediction::gains("P07"), Prediction::gains("P17")],
         overruled_by: GOES_ON_CONNECTING,
         may_change: &[Aspect::Resets],
@@ -76,7 +76,7 @@ intervention! {
     /// compared.
     pub const DRAINING_PROXY: Intervention = Intervention {
         name: "draining-proxy",
-        summary: "puts a proxy between that reads answers to their end and keeps connections",
+        summary: "puts a proxy in between that reads answers to their end and keeps connections",
         predictions: &[Prediction::gains("P19")],
         overruled_by: GOES_ON_CONNECTING,
         may_change: &[Aspect::Resets, Aspect::Bytes],
@@ -108,7 +108,7 @@ intervention! {
     /// How fast the server or the client itself would do it: the CPU time of the proxies is counted as the server's.
     pub const COMPRESSING_PROXY: Intervention = Intervention {
         name: "compressing-proxy",
-        summary: "puts a proxy between that compresses text on its way",
+        summary: "puts a proxy in between that compresses text on its way",
         predictions: &[Prediction::gains("P70")],
         may_change: &[Aspect::Bytes],
         treat: |request, treatment| {
@@ -153,7 +153,7 @@ intervention! {
     /// changes once an hour, or with who asks, can look the same in all of them.
     pub const CACHING_PROXY: Intervention = Intervention {
         name: "caching-proxy",
-        summary: "puts a proxy between that keeps the answer that is fetched each time",
+        summary: "puts a proxy in between that keeps the answer that is fetched each time",
         predictions: &[Prediction::gains("P71")],
         treat: |request, treatment| {
             let tasks = [ProxyTask::Cache(fetched(request)?)].into();
@@ -168,10 +168,10 @@ intervention! {
     /// # shed-requests
     ///
     /// ## What it does
-    /// Puts an HTTP proxy (nginx) beside the program that asks, which answers the few requests behind which the others wait
-    /// itself: 200, with nothing, at once. The server never gets them. The kernel leads connects for the server to the proxy
-    /// (cgroup/connect4, connect6). In its sham the same proxy passes everything on. It is judged by the median, which is one
-    /// of the other requests with it and without it: those that are answered are an eighth of all at most.
+    /// Puts an HTTP proxy (nginx) beside the program that asks. It answers the few requests behind which the others wait: at
+    /// once, with an empty 200. The server never gets them. The kernel leads connects for the server to the proxy
+    /// (cgroup/connect4, connect6). In its sham the same proxy passes everything on. It is judged by the median, which is that
+    /// of the other requests either way: those that it answers are an eighth of all at most.
     ///
     /// ## What it reaches
     /// Programs that speak HTTP/1 without TLS, in any language, and take an empty answer. Needs nginx on the host and a
@@ -181,12 +181,12 @@ intervention! {
     /// The proxy notes each request that it answered itself.
     ///
     /// ## What it cannot prove
-    /// Why those requests take the server so long: only that the others wait for them. It does their work for nobody, which
-    /// is no remedy.
+    /// Why those requests take the server so long: only that the others wait for them. It is no remedy: nobody does their work.
     pub const SHED_REQUESTS: Intervention = Intervention {
         name: "shed-requests",
-        summary: "puts a proxy between that answers the requests which hold up the others",
+        summary: "puts a proxy in between that answers the requests which hold up the others",
         predictions: &[Prediction::gains("P18"), Prediction::gains("P50")],
+        overruled_by: "those that are left can wait for each other as well",
         judged_by: Some(Metric::Median),
         may_change: &[Aspect::Bytes],
         treat: |request, treatment| {

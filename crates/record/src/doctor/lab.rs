@@ -106,7 +106,7 @@ fn releases() -> Check {
 
 fn proxies() -> Check {
     let result = nginx().map(|place| format!("{place} can be put between programs and their servers"));
-    check("proxies between", result.ok_or_else(|| "nginx is missing".to_string()), "sudo apt install nginx-light")
+    check("proxies in between", result.ok_or_else(|| "nginx is missing".to_string()), "sudo apt install nginx-light")
 }
 
 fn live_sockets() -> Check {
