@@ -7,7 +7,7 @@ import http.client
 import sys
 import threading
 
-CONNECTIONS = 6
+CONNECTIONS = 16
 
 
 def visit(address, port, requests, first, failed):
