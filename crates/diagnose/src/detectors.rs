@@ -29,6 +29,7 @@ mod files_per_request;
 mod fixed_socket_buffers;
 mod fresh_connections;
 pub mod healthy;
+mod held_up;
 mod hello_retry;
 mod hot_library;
 mod inline_revocation_check;
@@ -79,7 +80,7 @@ use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::{self, Located};
 use case::facts::Observation;
 use case::tables::Sample;
-use case::{Kind, Nanos, Queue, RequestKind, Share};
+use case::{Kind, Nanos, Share};
 use std::collections::BTreeMap;
 
 /// A pathology's page, for `explain`.
@@ -283,17 +284,6 @@ const SHOWN_ROWS: usize = 5;
 fn rows(table: &str, rows: impl IntoIterator<Item = usize>) -> case::Evidence {
     let rows = rows.into_iter().take(SHOWN_ROWS).map(|row| row as u64).collect();
     case::Evidence { table: table.to_string(), rows }
-}
-
-/// As large a part of the requests at most hold up the others, and are not simply what there is most of.
-const FEW_HOLD_UP: f64 = 0.125;
-
-/// The few requests of one kind, known by what they ask for, behind which half of the others' waiting in line is or more.
-fn held_up(queue: &Queue, of: usize) -> Option<Observation> {
-    let holder = queue.holder().filter(|one| one.held_ns.saturating_mul(2) >= queue.ns)?;
-    let is_few = holder.count as f64 <= FEW_HOLD_UP * of as f64;
-    let is_known = matches!(holder.kind, RequestKind::Http { .. });
-    (is_few && is_known).then(|| Observation::HeldUp { by: holder.kind.clone(), requests: holder.count, of: of as u64 })
 }
 
 /// The requests are divided into so many parts, in order of time,

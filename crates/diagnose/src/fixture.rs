@@ -1,5 +1,9 @@
 //! Synthetic recordings for tests: small fixtures made of calls, segments and waits.
 
+mod at_once;
+
+pub use at_once::asked_at_once;
+
 use case::tables::{
     Call, Connection, Handshake, Location, Lookup, Path, Process, Sample, Segment, StackFrame, Switch, TcpEvent,
     Thread, direction, event, flags, kind, reason, role, transport,

@@ -94,17 +94,20 @@ impl Proxies {
         asks: SocketAddr,
         networks: Networks,
     ) -> Result<Started, LabError> {
-        let folder = self.folder.path.join(format!("proxy-{}", self.running.len()));
+        // What the proxy writes is in a folder of its user's; what we write is not: there a link could be in our way.
+        let name = format!("proxy-{}", self.running.len());
+        let beside = |ending: &str| self.folder.path.join(format!("{name}.{ending}"));
+        let folder = self.folder.path.join(&name);
         std::fs::create_dir(&folder).map_err(LabError::io(&folder))?;
         if let Some(User { uid, gid }) = networks.user {
             std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).map_err(LabError::io(&folder))?;
         }
         let at = SocketAddr::new(proxy.listens_on, free_port()?);
-        let written = folder.join("nginx.conf");
+        let (written, errors) = (beside("conf"), beside("errors"));
         let text = configuration::of(proxy, at, asks, &folder);
         std::fs::write(&written, text).map_err(LabError::io(&written))?;
+        staged::set_mode(&written, 0o644).map_err(LabError::io(&written))?;
         let words = [program, "-e", "stderr", "-p", &folder.to_string_lossy(), "-c", &written.to_string_lossy()];
-        let errors = folder.join("errors");
         let network = networks.pids.map_or(Network::Shared, |(client, server)| match proxy.end {
             End::Client => Network::Of(client),
             End::Server => Network::Of(server),
@@ -113,7 +116,7 @@ impl Proxies {
             arguments: words.map(ToString::to_string).to_vec(),
             user: networks.user,
             network,
-            output: Output::File(folder.join("output")),
+            output: Output::File(beside("output")),
             errors: Output::File(errors.clone()),
             parent_death_signal: ParentDeathSignal::Terminate,
             ..Program::default()

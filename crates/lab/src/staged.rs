@@ -176,7 +176,7 @@ fn allows_execution(place: &Path) -> bool {
     is_open && statvfs(place).is_ok_and(|found| !found.flags().intersects(FsFlags::ST_NOEXEC | FsFlags::ST_RDONLY))
 }
 
-fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
+pub(crate) fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
 }
 

@@ -7,6 +7,7 @@
 mod c_string;
 mod child;
 mod environment;
+mod network;
 mod orphans;
 mod rights;
 mod root;
@@ -27,24 +28,13 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
+pub use network::Network;
 pub use orphans::{adopt_orphans, reap_orphans};
 pub use root::Root;
 pub use streams::{Input, Output};
 pub use surroundings::Mount;
 pub(crate) use try_tree::{TryTree, try_tree};
 pub use user::User;
-
-/// Which network a program sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Network {
-    /// That of whyslow.
-    #[default]
-    Shared,
-    /// A new network namespace in which only loopback is up; it vanishes with its last process.
-    Own,
-    /// That of another process of a subject's.
-    Of(u32),
-}
 
 /// What becomes of a program when whyslow ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

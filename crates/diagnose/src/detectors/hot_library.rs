@@ -5,6 +5,7 @@ mod packages;
 use super::{Found, common_place, detector, rows};
 use crate::analysis::ledger::{Account, is_within};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::spans;
 use case::tables::Sample;
 use case::{Kind, Nanos, Share};
 use std::collections::BTreeMap;
@@ -46,7 +47,8 @@ const PER_EXCHANGE: u64 = 1_000_000;
 /// Encryption and compression take 1 to 50 ns a byte; far more is no longer moving data.
 const PER_BYTE: u64 = 200;
 
-/// Where requests spend so many times as long on it as it takes of CPU time, they wait for that of others.
+/// Where so many requests are under way at a time on average, and they spend so many times as long on it as it takes of CPU time,
+/// they wait for that of others.
 const IN_LINE: f64 = 1.5;
 
 /// Fewer samples than this say little about a share.
@@ -115,7 +117,7 @@ fn found(
     let each = Nanos(cpu / count);
     let place_in_words = place.in_words();
     Found {
-        title: if cpu as f64 * IN_LINE < length as f64 {
+        title: if cpu as f64 * IN_LINE < length as f64 && at_a_time(analysis) >= IN_LINE {
             format!(
                 "Each request takes {each} of CPU time in {name}, and waits for those before it: {of_every}{place_in_words}"
             )
@@ -137,13 +139,19 @@ fn found(
     }
 }
 
+/// How many requests are under way on average, while any is.
+fn at_a_time(analysis: &Analysis) -> f64 {
+    let requests = spans::merge(analysis.exchanges.iter().map(|exchange| (exchange.start, exchange.end)).collect());
+    analysis.exchange_wall() as f64 / spans::length(requests.into_iter()).max(1) as f64
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, MS, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, asked_at_once, keep_alive};
     use crate::tests::names;
 
     /// Twenty requests whose answers the client works 20 ms on, in one module, before it reads the rest.
-    fn working_in(module: &str, bytes: i64) -> Vec<String> {
+    fn one_after_another(module: &str, bytes: i64) -> Fixture {
         let mut fixture = keep_alive(1, 50 * US);
         fixture.stack(7, &["libc.so.6!memchr", &format!("{module}!work"), "client!main"]);
         for _ in 0..20 {
@@ -152,7 +160,11 @@ mod tests {
             fixture.computes(CLIENT, 20 * MS, 7);
             fixture.waits_for(CLIENT, 1, 10 * US, bytes);
         }
-        names(&fixture.end())
+        fixture
+    }
+
+    fn working_in(module: &str, bytes: i64) -> Vec<String> {
+        names(&one_after_another(module, bytes).end())
     }
 
     #[test]
@@ -161,28 +173,24 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wait_for_is_said_to_be_waited_for() {
-        let mut fixture = keep_alive(1, 50 * US);
-        fixture.stack(7, &["libc.so.6!memchr", "libjson.so.4!work", "client!main"]);
-        for _ in 0..20 {
-            fixture.moves(CLIENT, 1, WRITE, 20);
-            fixture.waits_for(CLIENT, 1, 100 * US, 100);
-            fixture.computes(CLIENT, 20 * MS, 7);
-            fixture.waits_for(CLIENT, 1, 10 * US, 1000);
-        }
-        let mut recording = fixture.end();
-        let title = |recording: &case::Recording| crate::tests::answer(recording).findings[0].title.clone();
-        assert!(title(&recording).contains(" request is CPU time in libjson.so.4"), "{}", title(&recording));
-        // Of four samples three were of somebody else.
+    fn what_others_wait_for_is_told_from_what_a_request_takes_itself() {
+        let title = |recording: &case::Recording| {
+            let findings = crate::tests::answer(recording).findings;
+            findings.into_iter().find(|one| one.name == "hot-library").expect("it is found").title
+        };
+        let in_line = title(&asked_at_once(&["libjson.so.4!work", "server!main"], 20 * MS, 0, 4));
+        // Of four at a time each waits for those before it: 50 ms on average, of which 20 are its own.
+        let begins = "Each request takes 20.0 ms of CPU time in libjson.so.4, and waits for those before it: ";
+        assert!(in_line.starts_with(begins), "{in_line}");
+        let mut alone = one_after_another("libjson.so.4", 1000).end();
+        assert!(title(&alone).contains(" request is CPU time in libjson.so.4"), "{}", title(&alone));
+        // Samples that are lost put nobody in line.
         let mut number = 0;
-        recording.samples.retain(|_| {
+        alone.samples.retain(|_| {
             number += 1;
-            number % 4 == 0
+            number % 2 == 0
         });
-        let said = title(&recording);
-        let (each, rest) =
-            said.split_once(" of CPU time in libjson.so.4, and waits for those before it: ").expect("both");
-        assert!(each.starts_with("Each request takes ") && rest.contains(" of every "), "{said}");
+        assert!(title(&alone).contains(" request is CPU time in libjson.so.4"), "{}", title(&alone));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod in_line;
 
-use super::{Found, common_place, detector, held_up, rows};
+use super::{Found, common_place, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::threads::ThreadRows;
 use case::tables::Sample;

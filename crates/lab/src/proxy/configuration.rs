@@ -52,6 +52,14 @@ const IN_LARGE_PIECES: &str = "\
     proxy_busy_buffers_size 256k;
 ";
 
+/// Whatever the request and the answer say of themselves.
+const GZIP: &str = "\
+    gzip on;
+    gzip_http_version 1.0;
+    gzip_proxied any;
+    gzip_comp_level 1;
+";
+
 /// The text of its settings. It listens at an address and asks another one.
 pub(super) fn of(proxy: &Proxy, at: SocketAddr, asks: SocketAddr, folder: &Path) -> String {
     let folder = folder.display();
@@ -59,48 +67,12 @@ pub(super) fn of(proxy: &Proxy, at: SocketAddr, asks: SocketAddr, folder: &Path)
     let keeps = !proxy.is_inert && proxy.tasks.contains(&ProxyTask::KeepConnections);
     let connection = if proxy.closes && !keeps { "close" } else { "\"\"" };
     for (place, task) in proxy.tasks.iter().enumerate() {
-        let (done, is_it) = match task {
-            ProxyTask::KeepConnections => ("$server_port", "default 1;"),
-            ProxyTask::ReadAnswers => {
-                if !proxy.is_inert {
-                    // What is to be stored is read although its client has gone; each takes the place of the one before.
-                    whole.push_str("    proxy_ignore_client_abort on;\n");
-                    whole.push_str(&format!("    proxy_store {folder}/stored;\n"));
-                }
-                ("$server_port", "default 1;")
-            }
-            ProxyTask::Compress => {
-                if !proxy.is_inert {
-                    whole.push_str(
-                        "    gzip on;\n    gzip_http_version 1.0;\n    gzip_proxied any;\n    gzip_comp_level 1;\n",
-                    );
-                    whole.push_str(&format!("    gzip_types {TEXTS};\n"));
-                }
-                ("$gzip_ratio", "\"\" 0; default 1;")
-            }
-            ProxyTask::AskForCompressed => {
-                if !proxy.is_inert {
-                    whole.push_str("    gunzip on;\n    proxy_set_header Accept-Encoding gzip;\n");
-                }
-                ("$upstream_http_content_encoding", "gzip 1; default 0;")
-            }
-            ProxyTask::Cache(address) => {
-                if !proxy.is_inert {
-                    whole.push_str(&format!(
-                        "    proxy_cache_path {folder}/cache keys_zone=kept:1m use_temp_path=off;\n"
-                    ));
-                    locations.push_str(&cached(address));
-                }
-                ("$upstream_cache_status", "HIT 1; default 0;")
-            }
-            ProxyTask::Answer { method, path } => {
-                if !proxy.is_inert {
-                    locations.push_str(&answered(method, path));
-                }
-                ("$upstream_addr", "\"\" 1; default 0;")
-            }
-        };
-        maps.push_str(&format!("    map {done} $done{place} {{ {is_it} }}\n"));
+        let settings = of_task(task, &folder.to_string());
+        maps.push_str(&format!("    map {} $done{place} {{ {} }}\n", settings.told_by.0, settings.told_by.1));
+        if !proxy.is_inert {
+            whole.push_str(&settings.whole);
+            locations.push_str(&settings.location);
+        }
     }
     let passing = match () {
         () if proxy.tasks.contains(&ProxyTask::ReadAnswers) => IN_SMALL_PIECES,
@@ -138,6 +110,45 @@ http {{
 }}
 "
     )
+}
+
+/// What one task takes.
+struct Settings {
+    /// The variable that tells whether it was done for a request, and the values of `map` that make 1 or 0 of it.
+    told_by: (&'static str, &'static str),
+    /// For all requests.
+    whole: String,
+    /// For some of them.
+    location: String,
+}
+
+fn of_task(task: &ProxyTask, folder: &str) -> Settings {
+    let (told_by, whole, location) = match task {
+        ProxyTask::KeepConnections => (("$server_port", "default 1;"), String::new(), String::new()),
+        // What is to be stored is read although its client has gone; each takes the place of the one before.
+        ProxyTask::ReadAnswers => (
+            ("$server_port", "default 1;"),
+            format!("    proxy_ignore_client_abort on;\n    proxy_store {folder}/stored;\n"),
+            String::new(),
+        ),
+        ProxyTask::Compress => {
+            (("$gzip_ratio", "\"\" 0; default 1;"), format!("{GZIP}    gzip_types {TEXTS};\n"), String::new())
+        }
+        ProxyTask::AskForCompressed => (
+            ("$upstream_http_content_encoding", "gzip 1; default 0;"),
+            "    gunzip on;\n    proxy_set_header Accept-Encoding gzip;\n".to_string(),
+            String::new(),
+        ),
+        ProxyTask::Cache(address) => (
+            ("$upstream_cache_status", "HIT 1; default 0;"),
+            format!("    proxy_cache_path {folder}/cache keys_zone=kept:1m use_temp_path=off;\n"),
+            cached(address),
+        ),
+        ProxyTask::Answer { method, path } => {
+            (("$upstream_addr", "\"\" 1; default 0;"), String::new(), answered(method, path))
+        }
+    };
+    Settings { told_by, whole, location }
 }
 
 /// One address whose answer is kept: its status and its length were the same each time.

@@ -145,13 +145,6 @@ impl Plan {
     }
 }
 
-/// The network namespace of the process whose network is to be shared.
-fn namespace(network: Network) -> io::Result<Option<OwnedFd>> {
-    let Network::Of(pid) = network else { return Ok(None) };
-    broker::check_subject(pid)?;
-    std::fs::File::open(format!("/proc/{pid}/ns/net")).map(|file| Some(OwnedFd::from(file)))
-}
-
 impl Request for Plan {
     const NAME: &'static str = "hold";
     const CHECKS: &'static str = "it runs as the user who called sudo or one named with --user, never as root for them; the network of \
@@ -199,7 +192,7 @@ impl Launch {
             user: plan.user,
             groups: plan.user.map(groups).unwrap_or_default(),
             network: plan.network,
-            namespace: namespace(plan.network).map_err(RecordError::io(describe(NETWORK, &Program::default())))?,
+            namespace: plan.network.namespace().map_err(RecordError::io(describe(NETWORK, &Program::default())))?,
             streams: Streams { files: [input?, output?, errors?], is_output_to_errors: plan.is_output_to_errors },
             surroundings: Surroundings::prepare(
                 plan.root.as_ref(),

@@ -3,8 +3,9 @@
 
 use super::{LEAST_REQUESTS, LEAST_SHARE, RARE, longest_line};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::detectors::held_up::held_up;
 use crate::detectors::occupied::{is_of_client, is_others};
-use crate::detectors::{Found, costly_call, held_up, median, rows};
+use crate::detectors::{Found, costly_call, median, rows};
 use crate::exchange::Exchange;
 use crate::in_hand;
 use crate::spans;

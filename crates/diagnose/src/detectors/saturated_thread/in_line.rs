@@ -1,7 +1,8 @@
 //! Requests that wait in line for threads which compute for each of them for long: an event loop that does, say, while CPUs idle.
 
-use super::{Found, common_place, held_up, rows};
+use super::{Found, common_place, rows};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::detectors::held_up::held_up;
 use crate::syscall;
 use crate::threads::ThreadRows;
 use crate::waits;
@@ -122,68 +123,13 @@ fn found(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
+    use crate::fixture::{self, MS};
     use crate::tests::answer;
     use case::Recording;
-    use case::RequestKind;
-    use case::facts::Observation;
-    use case::tables::Switch;
 
-    const CLIENTS: u32 = 4;
-
-    /// Rounds in which four clients ask at once a server whose only thread computes so long for each request, and is ready to run
-    /// without a CPU for so much of that.
+    /// The same, of a server that computes in its own code.
     fn asked_at_once(work: u64, kept: u64, processors: u32) -> Recording {
-        let mut fixture = Fixture::new();
-        fixture.recording.manifest.host.processors = processors;
-        fixture.stack(7, &["server!render", "server!handle"]);
-        for client in 0..CLIENTS {
-            if client > 0 {
-                fixture.process(CLIENT + client, "client");
-            }
-            fixture.connect(client + 1, CLIENT + client);
-        }
-        let mut idle = fixture.now;
-        for _ in 0..10 {
-            let start = fixture.now;
-            for client in 0..CLIENTS {
-                fixture.now = start;
-                fixture.moves(CLIENT + client, client + 1, WRITE, 200);
-                fixture.travels(start + 3 * US, client + 1, client + 1001, 200);
-            }
-            fixture.now = idle;
-            fixture.waits(SERVER, start + 12 * US - idle, EPOLL_WAIT, |call| call.result = CLIENTS.into());
-            let mut answered = Vec::new();
-            for client in 0..CLIENTS {
-                fixture.moves(SERVER, client + 1001, READ, 200);
-                let begun = fixture.now;
-                fixture.computes(SERVER, work, 7);
-                if kept > 0 {
-                    let (start, end) = (Nanos(begun + MS), Nanos(begun + MS + kept));
-                    fixture.recording.switches.push(Switch {
-                        start,
-                        runnable: start,
-                        end,
-                        tid: SERVER,
-                        ..Switch::default()
-                    });
-                }
-                answered.push(fixture.now);
-                fixture.moves(SERVER, client + 1001, WRITE, 1000);
-                fixture.travels(fixture.now - 2 * US, client + 1001, client + 1, 1000);
-            }
-            idle = fixture.now;
-            for client in 0..CLIENTS {
-                fixture.now = start + 5 * US;
-                let end = answered[client as usize] + 12 * US;
-                fixture.waits_for(CLIENT + client, client + 1, end - fixture.now, 1000);
-                fixture.off(CLIENT + client, end + US, idle + 99 * US);
-            }
-            fixture.now = idle + 100 * US;
-        }
-        fixture.off(SERVER, idle, fixture.now + MS);
-        fixture.end()
+        fixture::asked_at_once(&["server!render", "server!handle"], work, kept, processors)
     }
 
     fn is_found(recording: &Recording) -> bool {
@@ -199,29 +145,6 @@ mod tests {
         assert!(finding.title.contains("the server's only thread, which computes"), "{}", finding.title);
         assert!(finding.mechanism[0].starts_with("30 of 40 requests"), "{:?}", finding.mechanism);
         assert_eq!(finding.place[0].function, "render");
-    }
-
-    #[test]
-    fn the_few_that_hold_up_the_others_are_named_where_they_are_few_and_of_one_kind() {
-        let kind = |path: &str, count, held_ns| {
-            let kind = RequestKind::Http { method: "GET".into(), path: path.into() };
-            ServedKind { kind, count, held_ns, ..ServedKind::default() }
-        };
-        let queue = |logins| Queue {
-            ns: 100,
-            kinds: vec![kind("/login", logins, 80), kind("/page/:n", 90, 20)],
-            ..Queue::default()
-        };
-        let named = Some(Observation::HeldUp {
-            by: RequestKind::Http { method: "GET".into(), path: "/login".into() },
-            requests: 10,
-            of: 100,
-        });
-        assert_eq!(held_up(&queue(10), 100), named);
-        assert_eq!(held_up(&queue(20), 110), None, "that is every fifth");
-        let mut unknown = queue(10);
-        unknown.kinds[0].kind = RequestKind::Any;
-        assert_eq!(held_up(&unknown, 100), None);
     }
 
     #[test]
