@@ -9,6 +9,7 @@
 mod cut;
 mod served;
 mod set_up;
+mod turns;
 
 use crate::connections::{ConnectionRows, Connections, End, transfer_time};
 use crate::spans;
@@ -21,6 +22,7 @@ use cut::Cut;
 use set_up::SetUps;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use turns::Turns;
 
 pub use set_up::SetUp;
 
@@ -83,13 +85,14 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows,
     let mut set_ups = SetUps::new(recording);
     let mut order: Vec<usize> = (0..connections.all().len()).collect();
     order.sort_by_key(|&slot| (connections.row(slot).opened, slot));
+    let turns = Turns::new(recording, connections, windows);
     let (mut found, mut cut) = (Vec::new(), Vec::new());
     for slot in order {
         let row = connections.row(slot);
         // A proxy and the service behind it often share a Unix socket.
         let is_wanted = row.transport == wanted || (steps > 0 && row.transport == transport::UNIX);
         if is_wanted && row.role != role::LISTENER && !is_seen_from_the_peer(connections, slot) {
-            on_connection((recording, windows), connections, slot, &mut set_ups, (&mut found, &mut cut));
+            on_connection((recording, windows, &turns), connections, slot, &mut set_ups, (&mut found, &mut cut));
         }
     }
     let (first, last) = (recording.manifest.start.0, recording.manifest.end.0.max(recording.manifest.start.0));
@@ -174,7 +177,7 @@ fn is_seen_from_the_peer(connections: &Connections, slot: usize) -> bool {
 }
 
 fn on_connection(
-    (recording, windows): (&Recording, &Windows),
+    (recording, windows, turns): (&Recording, &Windows, &Turns),
     connections: &Connections,
     slot: usize,
     set_ups: &mut SetUps,
@@ -196,15 +199,25 @@ fn on_connection(
     let mut cut_here = Cut::new(windows, opened);
     for position in rows.transfers.clone() {
         let call = &recording.calls[connections.transfers()[position] as usize];
-        let arrived_after = std::mem::replace(&mut since, transfer_time(call));
+        let mut arrived_after = std::mem::replace(&mut since, transfer_time(call));
         if windows.number(transfer_time(call)) != window {
-            // Where one exchange ends and another begins is not known until it is the other end's turn again.
+            // Where one exchange ends and another begins is not known until it is the other end's turn again, unless a turn's
+            // first or last call tells.
             (window, is_under_way) = (windows.number(transfer_time(call)), true);
+            arrived_after = windows.around(transfer_time(call)).0;
+            let over = current.take_if(|exchange| turns.is_over(connections, exchange));
+            found.extend(over);
             cut_here.enters(transfer_time(call), current.take());
         }
+        let is_read_request = end_seen == End::Server && asks(call, end_seen);
+        let arrived = if is_read_request { arrived(connections, slot, arrived_after, call) } else { None };
         if is_under_way && asks(call, end_seen) {
-            cut_here.is_asked(transfer_time(call));
-            continue;
+            // What had arrived before the window began has waited for nobody knows how long.
+            let is_seen = !is_read_request || arrived.is_some() || connections.segments(slot).is_empty();
+            if !is_seen || !turns.begins(connections, slot, call) {
+                cut_here.is_asked(transfer_time(call));
+                continue;
+            }
         }
         is_under_way = false;
         if !asks(call, end_seen) && current.is_none() {
@@ -217,12 +230,11 @@ fn on_connection(
             last_before = if handshaking { call_end(call) } else { last_before };
             continue;
         }
-        let is_read_request = end_seen == End::Server && asks(call, end_seen);
-        let arrived = if is_read_request { arrived(connections, slot, arrived_after, call) } else { None };
         take(&mut current, found, (call, position, arrived), slot, end_seen, &mut last_before);
     }
     let closed = connections.closing(slot).min(recording.manifest.end.0);
-    let is_whole = |exchange: &Exchange| windows.is_whole(exchange.start, closed);
+    let is_whole =
+        |exchange: &Exchange| windows.is_whole(exchange.start, closed) || turns.is_over(connections, exchange);
     cut.extend(cut_here.spans(current.as_ref().filter(|exchange| !is_whole(exchange)), &found[first_found..]));
     if let Some(mut exchange) = current.filter(is_whole) {
         if !exchange.answered && closed.saturating_sub(exchange.end) >= UNANSWERED {

@@ -98,6 +98,47 @@ fn exchanges_are_whole_and_the_ledger_has_the_time_with_rows() {
     assert_eq!(answer.findings, []);
 }
 
+/// In each of forty windows a client asks four times on one connection and once on one of eight others, in so many pieces; the
+/// others' first one was written before the window began where that is told.
+fn seldom_asked(pieces: u32, is_first_unseen: bool) -> Recording {
+    let mut fixture = Fixture::new();
+    let mut gaps = Vec::new();
+    for id in 1..=9 {
+        fixture.connect(id, CLIENT);
+    }
+    for round in 0..40 {
+        for connection in [1, 1, 1, 1, 2 + round % 8] {
+            for piece in 0..pieces {
+                fixture.moves(CLIENT, connection, WRITE, 100);
+                if is_first_unseen && connection > 1 && piece == 0 {
+                    gaps.push((fixture.now - 5 * MS, fixture.now + MS));
+                    fixture.now += 2 * MS;
+                }
+            }
+            fixture.waits_for(CLIENT, connection, 300 * US, 200);
+            fixture.now += 6 * MS;
+        }
+        gaps.push((fixture.now - 5 * MS, fixture.now + 50 * MS));
+        fixture.now += 51 * MS;
+    }
+    let whole = fixture.end();
+    thinned_out(whole, &gaps)
+}
+
+#[test]
+fn requests_count_that_are_the_only_ones_of_their_connection_in_a_window() {
+    let of_others = |recording: &Recording| {
+        let analysis = Analysis::new(recording);
+        let all = &analysis.exchanges;
+        (all.len(), all.iter().filter(|one| analysis.connections.row(one.connection).id > 1).count())
+    };
+    assert_eq!(of_others(&seldom_asked(1, false)), (200, 40));
+    // Where requests come in pieces nobody knows which one begins them, but of the first on a connection that was seen to open.
+    let (all, others) = of_others(&seldom_asked(2, false));
+    assert!(all >= 80 && others == 1, "{all} {others}");
+    assert_eq!(of_others(&seldom_asked(2, true)).1, 0);
+}
+
 #[test]
 fn what_is_left_of_exchanges_that_are_cut_is_no_time_between_them() {
     // Nearly all of the time an exchange is under way, and a window holds two or three.

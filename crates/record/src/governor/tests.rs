@@ -72,6 +72,19 @@ fn the_budget_is_kept_and_used() {
 }
 
 #[test]
+fn every_fourth_window_is_long_where_there_is_room_for_its_events() {
+    let lengths = |events: u64| {
+        let (mut governor, mut played) = (budget(0.1, events, None), Played::beginning());
+        played.play(&mut governor, SATURATED, 120.0);
+        let long = |(from, to): &&(u64, u64)| (to - from) as f64 >= LONG * WINDOW.0 as f64;
+        (played.windows.len(), played.windows.iter().filter(long).count())
+    };
+    let (all, long) = lengths(u64::MAX);
+    assert!(all >= 12 && long == all / 4, "{long} of {all}");
+    assert_eq!(lengths(8_000_000).1, 0);
+}
+
+#[test]
 fn the_budget_is_of_the_cpu_time_that_the_subject_takes() {
     let eight = Load { with_rows: 4.8, with_sums: 0.8, busy: 8.0, events: 3.2e6 };
     let (mut governor, mut played) = (budget(0.2, u64::MAX, None), Played::beginning());
