@@ -17,7 +17,7 @@ pub use ledger::{AccountTime, Ledger};
 pub use network_path::NetworkPath;
 pub use proof::{Effect, Measured, Proof, Purpose, Together, Trend, Tried};
 pub use queue::{Queue, ServedKind};
-pub use tail::Tail;
+pub use tail::{FewConnections, Tail};
 pub use trouble::Trouble;
 pub use waits::{Ended, RequestWaits, WaitNode, WaitTree};
 

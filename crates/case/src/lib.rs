@@ -22,9 +22,9 @@ pub mod views;
 mod watched;
 
 pub use answer::{
-    AccountTime, Answer, Cost, CpuUse, Effect, Ended, Evidence, Few, Finding, Heaviest, Kind, Ledger, LossTotals,
-    Measured, Moment, NetworkPath, Place, PlaceShare, Proof, Purpose, Queue, RequestWaits, ServedKind, Status, Tail,
-    Together, Trend, Tried, Trouble, Verdict, WaitNode, WaitTree, put_proved_first, standing,
+    AccountTime, Answer, Cost, CpuUse, Effect, Ended, Evidence, Few, FewConnections, Finding, Heaviest, Kind, Ledger,
+    LossTotals, Measured, Moment, NetworkPath, Place, PlaceShare, Proof, Purpose, Queue, RequestWaits, ServedKind,
+    Status, Tail, Together, Trend, Tried, Trouble, Verdict, WaitNode, WaitTree, put_proved_first, standing,
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,

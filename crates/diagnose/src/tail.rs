@@ -4,8 +4,8 @@ use crate::analysis::Analysis;
 use crate::exchange::Exchange;
 use crate::spans::{merge, within};
 use crate::waits::{Kinds, tree_of};
-use case::{Activity, RequestKind, Tail, WaitNode, WaitTree};
-use std::collections::BTreeMap;
+use case::{Activity, FewConnections, RequestKind, Tail, WaitNode, WaitTree};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Among fewer requests than this none are few.
 const LEAST_REQUESTS: usize = 50;
@@ -13,11 +13,14 @@ const LEAST_REQUESTS: usize = 50;
 const TIMES: u64 = 5;
 /// And so much longer: less is nothing that anybody notices, and what a scheduler does now and then.
 const LONGER: u64 = 5_000_000;
+/// Each that takes so much longer is noticed by whoever waits for it (a tenth of a second: Miller, "Response time in man-computer
+/// conversational transactions", 1968), however few there are.
+const NOTICED: u64 = 100_000_000;
 /// Fewer are an incident.
 const LEAST: usize = 3;
 /// One in so many at most: more are a part of what requests usually take.
 const FEW: usize = 10;
-/// With less than this of all requests' time nobody is slowed by them who waits for many.
+/// With less than this of all requests' time, others are not noticed by anybody who waits for many.
 const SHARE: f64 = 0.1;
 /// All within the first or the last of so many requests are how a run starts or ends.
 const EDGE: usize = 10;
@@ -40,9 +43,15 @@ pub fn find(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Tail> {
     let mut lengths: Vec<u64> = all.iter().map(Exchange::length).collect();
     lengths.sort_unstable();
     let usual = lengths[lengths.len() / 2];
+    of_those(analysis, stalls, usual, (LONGER, SHARE)).or_else(|| of_those(analysis, stalls, usual, (NOTICED, 0.0)))
+}
+
+/// The slow few that take so much longer than usual, and so large a share of all requests' time.
+fn of_those(analysis: &Analysis, stalls: &[(u64, u64)], usual: u64, (longer, least): (u64, f64)) -> Option<Tail> {
+    let all = &analysis.exchanges;
     let is_slow = |index: &usize| {
         let length = all[*index].length();
-        length >= usual.saturating_mul(TIMES) && length >= usual.saturating_add(LONGER)
+        length >= usual.saturating_mul(TIMES) && length >= usual.saturating_add(longer)
     };
     let (slow, others): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(is_slow);
     let (first, last) = (*slow.first()?, *slow.last()?);
@@ -52,7 +61,7 @@ pub fn find(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Tail> {
     }
     let whole: u64 = slow.iter().map(|&index| all[index].length()).sum();
     let share = whole as f64 / analysis.exchange_wall().max(1) as f64;
-    if share < SHARE {
+    if share < least {
         return None;
     }
     let waits = tree_of(analysis, &some(&slow, MOST_FOLLOWED))?;
@@ -65,7 +74,33 @@ pub fn find(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Tail> {
     let explained = slow.iter().filter(has).count() * 2 >= slow.len();
     let least_ns = slow.iter().map(|&index| all[index].length()).min()?;
     let kind = kind(analysis, &slow, &others);
-    Some(Tail { count: slow.len() as u64, least_ns, usual_ns: usual, share, kind, explained, waits })
+    let (connections, since_ns) = (connections(analysis, &slow), since(analysis, &slow));
+    let count = slow.len() as u64;
+    Some(Tail { count, least_ns, usual_ns: usual, share, kind, connections, since_ns, explained, waits })
+}
+
+/// The connections that they are on, where they are few among those with requests, and have several each.
+fn connections(analysis: &Analysis, slow: &[usize]) -> Option<FewConnections> {
+    let of = |index: usize| analysis.exchanges[index].connection;
+    let theirs: BTreeSet<usize> = slow.iter().map(|&index| of(index)).collect();
+    let all: BTreeSet<usize> = (0..analysis.exchanges.len()).map(of).collect();
+    if theirs.len() * FEW > all.len() || theirs.len() * LEAST > slow.len() {
+        return None;
+    }
+    let only = theirs.first().filter(|_| theirs.len() == 1);
+    let remote = only.and_then(|&slot| analysis.connections.remote_name(slot));
+    Some(FewConnections { count: theirs.len() as u64, of: all.len() as u64, remote })
+}
+
+/// When they began to come: had they come all along as often as since then, so many would have been there before that there are
+/// none by chance once in a hundred times at most (of a Poisson process, e^-5).
+fn since(analysis: &Analysis, slow: &[usize]) -> Option<u64> {
+    const BEFORE: f64 = 5.0;
+    let begun = analysis.recording.manifest.start.0;
+    let (first, all) = (analysis.exchanges[*slow.first()?].start, analysis.exchanges.len());
+    let before = slow[0];
+    let expected = slow.len() as f64 * before as f64 / (all - before) as f64;
+    (expected >= BEFORE).then_some(first.saturating_sub(begun))
 }
 
 /// So many of some exchanges at most, evenly spread.
@@ -144,6 +179,39 @@ mod tests {
         assert_eq!((tail.count, tail.explained), (5, false));
         assert!(tail.least_ns >= 60 * MS && tail.usual_ns < MS && tail.share > 0.7, "{tail:?}");
         assert_eq!(tail.cause().expect("a sleep").place[0].line, 9);
+    }
+
+    #[test]
+    fn those_that_are_noticed_are_named_however_few_and_where_and_since_when() {
+        let mut fixture = Fixture::new();
+        fixture.script(5, &["server.py:9:render"]);
+        let mut idle = fixture.now;
+        for round in 0..100 {
+            for id in 1..=20 {
+                // The other requests take twenty times as much in all.
+                if round == 0 {
+                    fixture.connect(id, CLIENT);
+                }
+                let is_slow = id == 7 && round >= 60 && round % 8 == 0;
+                let length = if is_slow { 120 * MS } else { 6 * MS };
+                let start = fixture.now;
+                request(&mut fixture, CLIENT, id, length + 300 * US, &mut idle);
+                let end = fixture.now;
+                if is_slow {
+                    fixture.now = start + 100 * US;
+                    fixture.waits(SERVER, length, NANOSLEEP, |call| call.script_stack = 5);
+                }
+                fixture.now = end + 20 * US;
+            }
+        }
+        fixture.off(SERVER, idle, fixture.now + MS);
+        let tail = tail(&fixture.end()).expect("five are slow");
+        assert_eq!(tail.count, 5, "{tail:?}");
+        assert!(tail.share < 0.1, "{tail:?}");
+        let connections = tail.connections.expect("one");
+        assert_eq!((connections.count, connections.of), (1, 20));
+        assert!(connections.remote.is_some());
+        assert!(tail.since_ns.is_some_and(|since| since > 7_000 * MS), "{:?}", tail.since_ns);
     }
 
     #[test]

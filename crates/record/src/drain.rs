@@ -186,7 +186,7 @@ impl Drain {
     fn govern(&mut self) {
         let Some(governed) = self.governed.as_mut().filter(|_| !self.followed.is_empty()) else { return };
         let events = self.intake.events;
-        let thinned = governed.turn(&mut self.switch, events);
+        let thinned = governed.turn(&mut self.switch, events, |now| self.intake.turns.is_unanswered(now));
         if thinned.is_some() {
             self.intake.turns.forget();
         }

@@ -62,9 +62,14 @@ impl Governed {
         }
     }
 
-    /// Measures and acts: for the thread that takes events, which has taken so many. The stretch without rows that is
-    /// over now.
-    pub fn turn(&mut self, switch: &mut RowSwitch, events: u64) -> Option<Thinned> {
+    /// Measures and acts: for the thread that takes events, which has taken so many; `is_unanswered` tells whether a request waits
+    /// for its answer. The stretch without rows that is over now.
+    pub fn turn(
+        &mut self,
+        switch: &mut RowSwitch,
+        events: u64,
+        is_unanswered: impl Fn(Nanos) -> bool,
+    ) -> Option<Thinned> {
         let figures = self.figures(events);
         let first = *self.first.get_or_insert(figures);
         let order = self.governor.turn(Measured {
@@ -72,6 +77,7 @@ impl Governed {
             cost: (figures.kernel - first.kernel) + (figures.drain - first.drain),
             subject: figures.subject - first.subject,
             events: figures.events - first.events,
+            unanswered: switch.makes_rows() && is_unanswered(figures.time),
         })?;
         // Of what happens while the switch is turned some has rows: it counts as time without.
         let before = now();

@@ -14,14 +14,9 @@ use std::time::Duration;
 /// that waits for a retransmission (200 ms and more).
 pub const WINDOW: Nanos = Nanos(250_000_000);
 
-/// Every so manieth window is ...
-const EVERY_LONG: u64 = 4;
-
-/// ... so many times as long: it holds whole requests that take hundreds of milliseconds, which are the ones to find ...
-const LONG: f64 = 4.0;
-
-/// ... unless it would take more than this of all events.
-const MOST_OF_EVENTS: f64 = 0.02;
+/// So long a window goes on beyond its end for a request that began in it and has no answer yet: requests of which only the
+/// quick ones were seen whole would be no sample.
+const MOST_HELD: Nanos = Nanos(2 * Nanos::SECOND.0);
 
 /// The longest time without rows, whatever they cost, where there is room for their events: two windows a minute.
 pub const LONGEST_WITHOUT: Nanos = Nanos(30 * Nanos::SECOND.0);
@@ -36,9 +31,9 @@ const LEAST_FOR_ROWS: f64 = 0.25;
 const SUMS_AT_FIRST: f64 = 0.35;
 
 /// The credit that can be saved up, for each CPU that the subject keeps busy: a window that costs half of one. And the
-/// debt. In lengths of a window.
-const MOST_SAVED: f64 = 0.5;
-const MOST_OWED: f64 = 2.0;
+/// debt.
+const MOST_SAVED: f64 = 0.5 * WINDOW.0 as f64;
+const MOST_OWED: f64 = (WINDOW.0 + MOST_HELD.0) as f64;
 
 /// What sums cost is smoothed over this time.
 const SMOOTHED: f64 = 1e9;
@@ -82,6 +77,8 @@ pub struct Measured {
     pub subject: Nanos,
     /// Events taken.
     pub events: u64,
+    /// Whether a request that began in this window has no answer yet, and has waited for one a while.
+    pub unanswered: bool,
 }
 
 /// What is to be done.
@@ -108,8 +105,6 @@ impl Rate {
 pub struct Governor {
     budget: Budget,
     is_open: bool,
-    /// Windows before this one, or before the next one.
-    windows: u64,
     /// When this window, or the time without rows, began; and what there was by then.
     since: Measured,
     last: Measured,
@@ -132,7 +127,6 @@ impl Governor {
         Governor {
             budget,
             is_open: true,
-            windows: 0,
             since: Measured::default(),
             last: Measured::default(),
             credit: AT_FIRST,
@@ -160,9 +154,9 @@ impl Governor {
         let budget = self.budget.overhead.0 * busy;
         // The share of a CPU that rows may take on average.
         let allowed = (budget - sums).max(LEAST_FOR_ROWS * budget);
-        let most = MOST_SAVED * self.window() * busy;
+        let most = MOST_SAVED * busy;
         let of_rows = if self.is_open { (cost - passed * sums).max(0.0) } else { 0.0 };
-        self.credit = (self.credit + passed * allowed - of_rows).clamp(-MOST_OWED * self.window() * busy, most);
+        self.credit = (self.credit + passed * allowed - of_rows).clamp(-MOST_OWED * busy, most);
         let is_turned = if self.is_open {
             self.is_to_close(lasted, rate - sums > allowed, &now)
         } else {
@@ -172,7 +166,6 @@ impl Governor {
             return None;
         }
         self.learn(rate, lasted, &now);
-        self.windows += u64::from(self.is_open);
         self.is_open = !self.is_open;
         (self.since, self.lately) = (now, 0.0);
         Some(if self.is_open { Order::Open } else { Order::Close })
@@ -187,19 +180,12 @@ impl Governor {
 
     fn is_to_close(&self, lasted: f64, is_dear: bool, now: &Measured) -> bool {
         let is_spent = self.credit < 0.0 && is_dear || now.events >= self.events_by(now.elapsed);
-        lasted >= self.window() && is_spent
-    }
-
-    /// How long this window lasts at least, or the next one.
-    fn window(&self) -> f64 {
-        let long = WINDOW.0 as f64 * LONG;
-        let events = self.events.0.unwrap_or_default() * long;
-        let has_room = events <= self.budget.events as f64 * MOST_OF_EVENTS;
-        if has_room && self.windows % EVERY_LONG == EVERY_LONG - 1 { long } else { WINDOW.0 as f64 }
+        let is_held = now.unanswered && lasted < (WINDOW + MOST_HELD).0 as f64;
+        lasted >= WINDOW.0 as f64 && is_spent && !is_held
     }
 
     fn is_to_open(&self, lasted: f64, allowed: f64, most: f64, now: &Measured) -> bool {
-        let window = self.window();
+        let window = WINDOW.0 as f64;
         // Where sums cost less than they did, rows will as well.
         let sums = self.with_sums.0.unwrap_or(SUMS_AT_FIRST * self.with_rows.0.unwrap_or_default());
         let lately = if sums > 0.0 { (self.lately / sums).min(1.0) } else { 1.0 };

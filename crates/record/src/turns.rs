@@ -8,10 +8,15 @@ use rustc_hash::FxHashMap;
 /// Sockets of which it is remembered who spoke last. Where there are more, some requests are counted twice.
 const MOST: usize = 1_000_000;
 
+/// A request has waited for its answer a while after so long: most have one by then.
+const A_WHILE: u64 = 20_000_000;
+
 /// Who spoke last.
 #[derive(Clone, Copy)]
 struct Turn {
     direction: u8,
+    /// Whether that was the client.
+    is_asked: bool,
     /// When the exchange began that is under way; 0 where that is not known.
     asked: u64,
 }
@@ -52,7 +57,7 @@ impl Turns {
             // What is written begins with the call, what is read with its end.
             asked = if asks == direction::OUT { moved.start.0 } else { moved.end.0 };
         }
-        self.of.insert(moved.socket, Turn { direction: moved.direction, asked });
+        self.of.insert(moved.socket, Turn { direction: moved.direction, is_asked: moved.direction == asks, asked });
         is_turn && moved.direction == direction::OUT && moved.role == role::CLIENT
     }
 
@@ -64,6 +69,12 @@ impl Turns {
     /// How long the slowest exchange took that has been answered since this was asked last; 0 where there was none.
     pub fn slowest(&mut self) -> Nanos {
         std::mem::take(&mut self.slowest)
+    }
+
+    /// Whether a request has waited a while for its answer that began while there were rows.
+    pub fn is_unanswered(&self, now: Nanos) -> bool {
+        let is_waiting = |turn: &Turn| turn.is_asked && turn.asked > 0 && turn.asked.saturating_add(A_WHILE) <= now.0;
+        self.of.values().any(is_waiting)
     }
 
     /// There were no rows for a while: of what is under way nobody knows since when.
@@ -96,6 +107,11 @@ mod tests {
         turns.forget();
         turns.take(moved(role::SERVER, OUT, 9000));
         assert_eq!(turns.slowest(), Nanos(0));
+        turns.take(moved(role::SERVER, IN, 9500));
+        let later = [0, 2].map(|whiles| turns.is_unanswered(Nanos(9500 + whiles * A_WHILE)));
+        assert_eq!(later, [false, true]);
+        turns.take(moved(role::SERVER, OUT, 9600));
+        assert!(!turns.is_unanswered(Nanos(9500 + 2 * A_WHILE)));
         turns.over(1);
         assert!(turns.of.is_empty(), "of a connection that is over nothing is kept");
     }

@@ -19,10 +19,26 @@ pub struct Tail {
     pub share: f64,
     /// What nearly all of them ask for and few of the others do; null where that is not what they have in common.
     pub kind: Option<RequestKind>,
+    /// The few connections that all of them are on; null where they are on many.
+    pub connections: Option<FewConnections>,
+    /// When the first of them began, in nanoseconds after recording began, where there should have been several before had
+    /// they come all along; null otherwise.
+    pub since_ns: Option<u64>,
     /// Whether what was found is about them.
     pub explained: bool,
     /// Who waits for whom in them; its lengths are those of the mean one.
     pub waits: WaitTree,
+}
+
+/// Few connections among many.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FewConnections {
+    /// How many they are.
+    pub count: u64,
+    /// Of so many that requests were made on.
+    pub of: u64,
+    /// The other end of the one, `address:port`; null where they are several or it has no name.
+    pub remote: Option<String>,
 }
 
 impl Tail {

@@ -72,16 +72,19 @@ fn the_budget_is_kept_and_used() {
 }
 
 #[test]
-fn every_fourth_window_is_long_where_there_is_room_for_its_events() {
-    let lengths = |events: u64| {
-        let (mut governor, mut played) = (budget(0.1, events, None), Played::beginning());
-        played.play(&mut governor, SATURATED, 120.0);
-        let long = |(from, to): &&(u64, u64)| (to - from) as f64 >= LONG * WINDOW.0 as f64;
-        (played.windows.len(), played.windows.iter().filter(long).count())
+fn a_window_goes_on_for_a_request_without_an_answer_and_the_budget_is_kept() {
+    let played = |unanswered: bool| {
+        let (mut governor, mut played) = (budget(0.2, u64::MAX, None), Played::beginning());
+        played.now.unanswered = unanswered;
+        played.play(&mut governor, SATURATED, 600.0);
+        let lengths: Vec<u64> = played.windows.iter().map(|(from, to)| (to - from) / TURN as u64).collect();
+        (lengths, played.share_of_cpu())
     };
-    let (all, long) = lengths(u64::MAX);
-    assert!(all >= 12 && long == all / 4, "{long} of {all}");
-    assert_eq!(lengths(8_000_000).1, 0);
+    let held = (WINDOW + MOST_HELD).0.div_ceil(TURN as u64);
+    let (lengths, share) = played(true);
+    assert!(lengths.len() > 20 && lengths.iter().all(|&turns| turns == held), "{lengths:?}");
+    assert!((0.17..=0.22).contains(&share), "{share}");
+    assert!(played(false).0.iter().skip(1).all(|&turns| turns < held / 2));
 }
 
 #[test]

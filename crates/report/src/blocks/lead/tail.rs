@@ -13,9 +13,14 @@ pub(super) fn sentence(tail: &Tail, of: u64) -> Option<String> {
     let cause = tail.cause()?;
     let share = Share(cause.ns as f64 / tail.waits.of_ns.max(1) as f64);
     let asking = tail.kind.as_ref().map(|kind| format!(" Nearly all of them are {}.", request_kind(kind, true)));
+    let connections = tail.connections.as_ref().map(|few| match &few.remote {
+        Some(remote) => format!(" All are on one of {} connections, {remote}.", count(few.of)),
+        None => format!(" All are on {} of {} connections.", count(few.count), count(few.of)),
+    });
+    let since = tail.since_ns.map(|since| format!(" The first came {} into the recording.", long(since)));
     Some(format!(
         "{} of {} requests take {} or longer; the median is {}. {share} of their time is {} {}{}. They account for {} of all \
-         request time.{}",
+         request time.{}{}{}",
         count(tail.count),
         count(of),
         Nanos(tail.least_ns),
@@ -25,7 +30,15 @@ pub(super) fn sentence(tail: &Tail, of: u64) -> Option<String> {
         in_sentence(&cause.place, cause.place_share),
         Share(tail.share),
         asking.unwrap_or_default(),
+        connections.unwrap_or_default(),
+        since.unwrap_or_default(),
     ))
+}
+
+/// A time that may be long: `41.2 s`, `20 minutes`.
+fn long(ns: u64) -> String {
+    let minutes = ns as f64 / 60e9;
+    if minutes < 2.0 { Nanos(ns).to_string() } else { format!("{minutes:.0} minutes") }
 }
 
 #[cfg(test)]
@@ -35,7 +48,7 @@ mod tests {
     use crate::examples::answer::slow;
     use crate::style::Style;
     use case::facts::Wait;
-    use case::{Activity, End, RequestKind, WaitNode, WaitTree};
+    use case::{Activity, End, FewConnections, RequestKind, WaitNode, WaitTree};
 
     fn tail() -> Tail {
         let activity = Activity::Blocked { call: "clock_nanosleep".into(), wait: Wait::Sleep, object: None };
@@ -60,6 +73,14 @@ mod tests {
         let kind = Some(RequestKind::Http { method: "GET".into(), path: "/report".into() });
         let said = sentence(&Tail { kind, ..tail() }, 1_400).expect("a sentence");
         assert!(said.ends_with(" Nearly all of them are GET /report."), "{said}");
+        let connections = Some(FewConnections { count: 1, of: 1_000, remote: Some("10.0.0.7:40112".into()) });
+        let said = sentence(&Tail { connections, since_ns: Some(1_203_000_000_000), ..tail() }, 9).expect("a sentence");
+        let wanted =
+            " All are on one of 1,000 connections, 10.0.0.7:40112. The first came 20 minutes into the recording.";
+        assert!(said.ends_with(wanted), "{said}");
+        let connections = Some(FewConnections { count: 2, of: 1_000, remote: None });
+        let said = sentence(&Tail { connections, ..tail() }, 9).expect("a sentence");
+        assert!(said.ends_with(" All are on 2 of 1,000 connections."), "{said}");
     }
 
     #[test]
