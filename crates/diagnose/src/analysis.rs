@@ -15,6 +15,7 @@ use crate::place::{self, Located};
 use crate::search::not_after;
 use crate::side_by_side::both;
 use crate::threads::{Cursor, State, Threads, call_end};
+use crate::waits::Asked;
 use crate::windows::Windows;
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, Sample, direction};
@@ -64,6 +65,8 @@ pub struct Analysis<'r> {
     pub(crate) reconciliation: Reconciliation,
     /// The ledgers of all exchanges, once they were asked for.
     breakdown: OnceLock<Breakdown>,
+    /// What event loops asked others for each request, once that was asked for.
+    pub(crate) asked: OnceLock<Asked>,
 }
 
 /// What removing a mechanism could save at most.
@@ -118,6 +121,7 @@ impl<'r> Analysis<'r> {
             awaited: Awaited::default(),
             reconciliation: Reconciliation::default(),
             breakdown: OnceLock::new(),
+            asked: OnceLock::new(),
         };
         analysis.ends = Ends::new(recording, &analysis.threads);
         analysis.reconciliation = reconcile(recording, &analysis.threads, &analysis.windows);

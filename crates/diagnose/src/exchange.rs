@@ -275,7 +275,7 @@ fn asks(call: &Call, end_seen: End) -> bool {
 }
 
 /// When the bytes of a read had arrived, as far as they came since a time; none where that was not recorded.
-fn arrived(connections: &Connections, slot: usize, since: u64, read: &Call) -> Option<u64> {
+pub fn arrived(connections: &Connections, slot: usize, since: u64, read: &Call) -> Option<u64> {
     let segments = connections.segments(slot);
     let first = segments.partition_point(|segment| segment.time.0 <= since);
     let mut later = segments[first..].iter().take_while(|segment| segment.time.0 < call_end(read));

@@ -1,7 +1,7 @@
 //! The slow few: requests that take many times as long as most, and not for what most of them take their time for.
 
 use crate::analysis::Analysis;
-use crate::exchange::Exchange;
+use crate::connections::End;
 use crate::spans::{merge, within};
 use crate::waits::{Kinds, tree_of};
 use case::{Activity, FewConnections, RequestKind, Tail, WaitNode, WaitTree};
@@ -36,31 +36,48 @@ const SELDOM: f64 = 0.5;
 /// The slow few; none where there are none, or where they take their time for what the others do. Whether what was found is about
 /// them shows in the stretches that the findings are about.
 pub fn find(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Tail> {
-    let all = &analysis.exchanges;
+    let all = requests(analysis);
     if all.len() < LEAST_REQUESTS || analysis.is_capture() {
         return None;
     }
-    let mut lengths: Vec<u64> = all.iter().map(Exchange::length).collect();
+    let mut lengths: Vec<u64> = all.iter().map(|&index| analysis.exchanges[index].length()).collect();
     lengths.sort_unstable();
     let usual = lengths[lengths.len() / 2];
-    of_those(analysis, stalls, usual, (LONGER, SHARE)).or_else(|| of_those(analysis, stalls, usual, (NOTICED, 0.0)))
+    let find = |limits| of_those(analysis, stalls, (&all, usual), limits);
+    find((LONGER, SHARE)).or_else(|| find((NOTICED, 0.0)))
 }
 
-/// The slow few that take so much longer than usual, and so large a share of all requests' time.
-fn of_those(analysis: &Analysis, stalls: &[(u64, u64)], usual: u64, (longer, least): (u64, f64)) -> Option<Tail> {
-    let all = &analysis.exchanges;
+/// The requests, by their places: where servers alone are watched those that they answer, of which what they ask others is a part.
+fn requests(analysis: &Analysis) -> Vec<usize> {
+    let answered = |index: &usize| analysis.exchanges[*index].end_seen == End::Server;
+    let has_client = analysis.recording.processes.iter().any(|process| process.role == "client");
+    let all = 0..analysis.exchanges.len();
+    if !has_client && all.clone().any(|index| answered(&index)) {
+        return all.filter(answered).collect();
+    }
+    all.collect()
+}
+
+/// The slow few of all, by their places, that take so much longer than usual, and so large a share of all requests' time.
+fn of_those(
+    analysis: &Analysis,
+    stalls: &[(u64, u64)],
+    (all, usual): (&[usize], u64),
+    (longer, least): (u64, f64),
+) -> Option<Tail> {
     let is_slow = |index: &usize| {
-        let length = all[*index].length();
+        let length = analysis.exchanges[*index].length();
         length >= usual.saturating_mul(TIMES) && length >= usual.saturating_add(longer)
     };
-    let (slow, others): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(is_slow);
-    let (first, last) = (*slow.first()?, *slow.last()?);
+    let (slow, others): (Vec<usize>, Vec<usize>) = all.iter().copied().partition(is_slow);
+    let place = |index: &usize| all.partition_point(|other| other < index);
+    let (first, last) = (place(slow.first()?), place(slow.last()?));
     let is_at_an_edge = last * EDGE < all.len() || (all.len() - 1 - first) * EDGE < all.len();
     if slow.len() < LEAST || slow.len() * FEW > all.len() || is_at_an_edge {
         return None;
     }
-    let whole: u64 = slow.iter().map(|&index| all[index].length()).sum();
-    let share = whole as f64 / analysis.exchange_wall().max(1) as f64;
+    let length = |of: &[usize]| of.iter().map(|&index| analysis.exchanges[index].length()).sum::<u64>();
+    let share = length(&slow) as f64 / length(all).max(1) as f64;
     if share < least {
         return None;
     }
@@ -70,20 +87,23 @@ fn of_those(analysis: &Analysis, stalls: &[(u64, u64)], usual: u64, (longer, lea
         return None;
     }
     let stalls = merge(stalls.to_vec());
-    let has = |&&index: &&usize| within(&stalls, all[index].start, all[index].end).next().is_some();
+    let has = |&&index: &&usize| {
+        let exchange = &analysis.exchanges[index];
+        within(&stalls, exchange.start, exchange.end).next().is_some()
+    };
     let explained = slow.iter().filter(has).count() * 2 >= slow.len();
-    let least_ns = slow.iter().map(|&index| all[index].length()).min()?;
+    let least_ns = slow.iter().map(|&index| analysis.exchanges[index].length()).min()?;
     let kind = kind(analysis, &slow, &others);
-    let (connections, since_ns) = (connections(analysis, &slow), since(analysis, &slow));
+    let (connections, since_ns) = (connections(analysis, all, &slow), since(analysis, all.len(), (first, &slow)));
     let count = slow.len() as u64;
     Some(Tail { count, least_ns, usual_ns: usual, share, kind, connections, since_ns, explained, waits })
 }
 
 /// The connections that they are on, where they are few among those with requests, and have several each.
-fn connections(analysis: &Analysis, slow: &[usize]) -> Option<FewConnections> {
+fn connections(analysis: &Analysis, all: &[usize], slow: &[usize]) -> Option<FewConnections> {
     let of = |index: usize| analysis.exchanges[index].connection;
     let theirs: BTreeSet<usize> = slow.iter().map(|&index| of(index)).collect();
-    let all: BTreeSet<usize> = (0..analysis.exchanges.len()).map(of).collect();
+    let all: BTreeSet<usize> = all.iter().map(|&index| of(index)).collect();
     if theirs.len() * FEW > all.len() || theirs.len() * LEAST > slow.len() {
         return None;
     }
@@ -94,11 +114,10 @@ fn connections(analysis: &Analysis, slow: &[usize]) -> Option<FewConnections> {
 
 /// When they began to come: had they come all along as often as since then, so many would have been there before that there are
 /// none by chance once in a hundred times at most (of a Poisson process, e^-5).
-fn since(analysis: &Analysis, slow: &[usize]) -> Option<u64> {
+fn since(analysis: &Analysis, all: usize, (before, slow): (usize, &[usize])) -> Option<u64> {
     const BEFORE: f64 = 5.0;
     let begun = analysis.recording.manifest.start.0;
-    let (first, all) = (analysis.exchanges[*slow.first()?].start, analysis.exchanges.len());
-    let before = slow[0];
+    let first = analysis.exchanges[*slow.first()?].start;
     let expected = slow.len() as f64 * before as f64 / (all - before) as f64;
     (expected >= BEFORE).then_some(first.saturating_sub(begun))
 }

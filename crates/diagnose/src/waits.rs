@@ -3,6 +3,7 @@
 //!
 //! Only time is followed, never blame: whoever ended a wait need not have been able to end it earlier.
 
+mod asked;
 mod cost;
 mod group;
 mod kinds;
@@ -23,6 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+pub(crate) use asked::Asked;
 pub use cost::RequestCost;
 pub(crate) use cost::costs;
 pub(crate) use group::after_time_outs;
@@ -221,8 +223,10 @@ impl<'e> Follower<'e> {
     fn branches(&self, windows: Vec<Window>, scale: Scale, steps: usize, above: &Above) -> Vec<WaitNode> {
         let mut groups = Groups::new(self.analysis.recording);
         for window in thinned(windows) {
-            self.walk(window, above, &mut groups);
-            self.passed.borrow_mut().push(window);
+            for own in self.but_asked(window, above, &mut groups) {
+                self.walk(own, above, &mut groups);
+                self.passed.borrow_mut().push(own);
+            }
         }
         let mut nodes = Vec::new();
         for group in groups.above(scale.least) {
@@ -233,6 +237,30 @@ impl<'e> Follower<'e> {
             nodes.push(node);
         }
         nodes
+    }
+
+    /// The parts of a window in which its thread was there for whom it answers in the end: in the others it went on with other
+    /// requests, while this one waited for what had been asked for it.
+    fn but_asked(&self, window: Window, above: &Above, groups: &mut Groups<'e>) -> Vec<Window> {
+        let analysis = self.analysis;
+        let asked = analysis.asked.get_or_init(|| Asked::new(analysis));
+        let (mut own, mut at) = (Vec::with_capacity(1), window.from);
+        for ask in asked.within(&window) {
+            own.push(Window { from: at, to: ask.from, ..window });
+            at = ask.to;
+            if !above.contains(&ask.row) {
+                let program = self.images.at(analysis.threads.all()[window.thread].pid, ask.from);
+                let wait = Wait {
+                    window: Window { from: ask.from, to: ask.to, ..window },
+                    call: Some(ask.row),
+                    on_disk: false,
+                };
+                groups.blocked(analysis, program, self.object(ask.row), wait);
+            }
+        }
+        own.push(Window { from: at, ..window });
+        own.retain(|part| part.from < part.to);
+        own
     }
 
     fn walk(&self, window: Window, above: &Above, groups: &mut Groups<'e>) {

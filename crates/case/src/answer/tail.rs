@@ -2,7 +2,7 @@
 
 use super::{Answer, Finding, Status, WaitNode, WaitTree};
 use crate::facts::RequestKind;
-use crate::facts::{Activity, Ender};
+use crate::facts::{Activity, End, Ender, Object};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,13 +50,22 @@ impl Tail {
 
 impl WaitTree {
     /// The last node of the main branch that holds most of the whole, where it says more than that somebody waits: neither
-    /// for a CPU nor for what nobody saw.
+    /// for a CPU nor for what nobody saw, unless it is a server that waits for somebody with a name.
     pub fn main_end(&self) -> Option<&WaitNode> {
         let branch = self.main_branch();
         let last = branch.into_iter().rfind(|node| node.ns * 2 >= self.of_ns)?;
         let is_known = !matches!(last.activity, Activity::RunDelay | Activity::BlockedElsewhere | Activity::Other)
-            && !matches!(last.mostly_ended_by(), Some(Ender::Network | Ender::Unknown));
+            && (last.is_for_somebody() || !matches!(last.mostly_ended_by(), Some(Ender::Network | Ender::Unknown)));
         is_known.then_some(last)
+    }
+}
+
+impl WaitNode {
+    /// Whether a server waits for somebody it has asked, of whom nothing but the address is known.
+    fn is_for_somebody(&self) -> bool {
+        let asked =
+            matches!(self.activity, Activity::Blocked { object: Some(Object::Connection { remote: Some(_) }), .. });
+        asked && self.end == Some(End::Server)
     }
 }
 

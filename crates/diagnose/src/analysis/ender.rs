@@ -126,7 +126,10 @@ pub(crate) fn of(analysis: &Analysis, wait: &Wait, emit: &mut dyn FnMut(Part)) {
         let other = if syscall::is_poll(call.number) { peer::other_answer(analysis, thread, peer, wait) } else { None };
         return peer::ended(analysis, other.unwrap_or(peer), writing, wait, emit);
     }
-    let window = by_waker(analysis, thread, wait, class).or_else(|| by_end(analysis, thread, wait, row));
+    // Who waits before the call that reads the answer does something else meanwhile, and is woken for that.
+    let is_elsewhere = to <= call.start.0;
+    let waker = || by_waker(analysis, thread, wait, class).or_else(|| by_end(analysis, thread, wait, row));
+    let window = if is_elsewhere { None } else { waker() };
     if let Some(window) = window {
         return since_it_was_started(analysis, wait, window, emit);
     }
