@@ -1,5 +1,6 @@
 //! A recording with every index that a diagnosis needs: what detectors get.
 
+pub(crate) mod asked;
 pub(crate) mod awaited;
 pub(crate) mod ender;
 mod ends;
@@ -15,8 +16,8 @@ use crate::place::{self, Located};
 use crate::search::not_after;
 use crate::side_by_side::both;
 use crate::threads::{Cursor, State, Threads, call_end};
-use crate::waits::Asked;
 use crate::windows::Windows;
+use asked::Asked;
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, Sample, direction};
 use case::{Cost, Ledger, Recording};

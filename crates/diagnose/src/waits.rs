@@ -3,7 +3,6 @@
 //!
 //! Only time is followed, never blame: whoever ended a wait need not have been able to end it earlier.
 
-mod asked;
 mod cost;
 mod group;
 mod kinds;
@@ -11,6 +10,7 @@ mod queue;
 mod rows;
 
 use crate::analysis::Analysis;
+use crate::analysis::asked::Asked;
 use crate::analysis::ender::{self, Part, Wait, Window};
 use crate::analysis::ledger::Object;
 use crate::exchange::Exchange;
@@ -24,7 +24,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-pub(crate) use asked::Asked;
 pub use cost::RequestCost;
 pub(crate) use cost::costs;
 pub(crate) use group::after_time_outs;

@@ -5,8 +5,8 @@
 //! read, what it does next is for the same. Where that often does not end in the answer to that request, as with programs that
 //! read many answers before they go on with any, nothing is known.
 
-use crate::analysis::Analysis;
-use crate::analysis::ender::Window;
+use super::Analysis;
+use super::ender::Window;
 use crate::exchange::arrived;
 use crate::syscall::{self, Class};
 use crate::threads::call_end;
@@ -20,7 +20,7 @@ const NEARLY_ALL: f64 = 0.9;
 
 /// A wait of a request for the answer of somebody its thread asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     pub from: u64,
     pub to: u64,
     /// The call that read the answer.
@@ -88,7 +88,7 @@ impl Asked {
 
     /// What was waited for within a stretch of a thread's time that ends with its answer to somebody: in order of time, apart
     /// from each other.
-    pub(super) fn within(&self, window: &Window) -> Vec<Ask> {
+    pub(crate) fn within(&self, window: &Window) -> Vec<Ask> {
         let Some(answered) = self.of.get(&window.thread) else { return Vec::new() };
         let begun = answered.partition_point(|one| one.from <= window.to);
         let Some(answer) = begun.checked_sub(1).map(|last| &answered[last]).filter(|one| window.to <= one.to) else {
