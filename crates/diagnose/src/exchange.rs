@@ -211,19 +211,16 @@ fn on_connection(
         }
         let is_read_request = end_seen == End::Server && asks(call, end_seen);
         let arrived = if is_read_request { arrived(connections, slot, arrived_after, call) } else { None };
-        if is_under_way && asks(call, end_seen) {
-            // What had arrived before the window began has waited for nobody knows how long.
-            let is_seen = !is_read_request || arrived.is_some() || connections.segments(slot).is_empty();
-            if !is_seen || !turns.begins(connections, slot, call) {
-                cut_here.is_asked(transfer_time(call));
-                continue;
-            }
+        // What had arrived before the window began has waited for nobody knows how long.
+        let is_seen = !is_read_request || arrived.is_some() || connections.segments(slot).is_empty();
+        if is_under_way && asks(call, end_seen) && !(is_seen && turns.begins(connections, slot, call)) {
+            cut_here.is_asked(transfer_time(call));
+            continue;
         }
         is_under_way = false;
-        if !asks(call, end_seen) && current.is_none() {
-            cut_here.is_answered(call_end(call));
-        } else {
-            cut_here.begins();
+        match current {
+            None if !asks(call, end_seen) => cut_here.is_answered(call_end(call)),
+            _ => cut_here.begins(),
         }
         let handshaking = transfer_time(call) < application && !carries_more(recording, call, application);
         if handshaking || is_alert(recording, call) {
@@ -236,14 +233,7 @@ fn on_connection(
     let is_whole =
         |exchange: &Exchange| windows.is_whole(exchange.start, closed) || turns.is_over(connections, exchange);
     cut.extend(cut_here.spans(current.as_ref().filter(|exchange| !is_whole(exchange)), &found[first_found..]));
-    if let Some(mut exchange) = current.filter(is_whole) {
-        if !exchange.answered && closed.saturating_sub(exchange.end) >= UNANSWERED {
-            exchange.end = closed;
-            found.push(exchange);
-        } else if exchange.answered {
-            found.push(exchange);
-        }
-    }
+    found.extend(current.filter(is_whole).and_then(|exchange| counted(exchange, closed)));
     if end_seen == End::Server {
         last_until_left(rows, &mut found[first_found..]);
     }
@@ -255,6 +245,17 @@ fn on_connection(
     for exchange in &found[first_found..] {
         set_ups.ended(connections.row(slot).pid, exchange.end);
     }
+}
+
+/// The last exchange of a connection that was closed then, where it counts.
+fn counted(mut exchange: Exchange, closed: u64) -> Option<Exchange> {
+    if !exchange.answered {
+        if closed.saturating_sub(exchange.end) < UNANSWERED {
+            return None;
+        }
+        exchange.end = closed;
+    }
+    Some(exchange)
 }
 
 /// Lengthens the exchanges of a server's end whose last bytes Nagle's algorithm held, at most to the next one.

@@ -16,8 +16,10 @@ const LONGER: u64 = 5_000_000;
 /// Each that takes so much longer is noticed by whoever waits for it (a tenth of a second: Miller, "Response time in man-computer
 /// conversational transactions", 1968), however few there are.
 const NOTICED: u64 = 100_000_000;
-/// Fewer are an incident.
+/// Fewer are an incident, unless all are on one connection ...
 const LEAST: usize = 3;
+/// ... of so many that it is no chance: once in a hundred times at most.
+const BY_CHANCE: f64 = 0.01;
 /// One in so many at most: more are a part of what requests usually take.
 const FEW: usize = 10;
 /// With less than this of all requests' time, others are not noticed by anybody who waits for many.
@@ -73,7 +75,7 @@ fn of_those(
     let place = |index: &usize| all.partition_point(|other| other < index);
     let (first, last) = (place(slow.first()?), place(slow.last()?));
     let is_at_an_edge = last * EDGE < all.len() || (all.len() - 1 - first) * EDGE < all.len();
-    if slow.len() < LEAST || slow.len() * FEW > all.len() || is_at_an_edge {
+    if !are_enough(analysis, all, &slow) || slow.len() * FEW > all.len() || is_at_an_edge {
         return None;
     }
     let length = |of: &[usize]| of.iter().map(|&index| analysis.exchanges[index].length()).sum::<u64>();
@@ -99,12 +101,25 @@ fn of_those(
     Some(Tail { count, least_ns, usual_ns: usual, share, kind, connections, since_ns, explained, waits })
 }
 
+/// Whether they are more than an incident: several, or two whose connection is the same though there are very many.
+fn are_enough(analysis: &Analysis, all: &[usize], slow: &[usize]) -> bool {
+    let of = |index: usize| analysis.exchanges[index].connection;
+    let is_one = slow.iter().all(|&index| of(index) == of(slow[0]));
+    let mut on: BTreeMap<usize, usize> = BTreeMap::new();
+    for &index in all {
+        *on.entry(of(index)).or_default() += 1;
+    }
+    // Were each request slow alike, the others would be on this connection as often as requests are.
+    let share = on.get(&of(slow[0])).map_or(1.0, |&count| count as f64 / all.len() as f64);
+    slow.len() >= LEAST || slow.len() > 1 && is_one && share <= BY_CHANCE
+}
+
 /// The connections that they are on, where they are few among those with requests, and have several each.
 fn connections(analysis: &Analysis, all: &[usize], slow: &[usize]) -> Option<FewConnections> {
     let of = |index: usize| analysis.exchanges[index].connection;
     let theirs: BTreeSet<usize> = slow.iter().map(|&index| of(index)).collect();
     let all: BTreeSet<usize> = all.iter().map(|&index| of(index)).collect();
-    if theirs.len() * FEW > all.len() || theirs.len() * LEAST > slow.len() {
+    if theirs.len() * FEW > all.len() || theirs.len() > 1 && theirs.len() * LEAST > slow.len() {
         return None;
     }
     let only = theirs.first().filter(|_| theirs.len() == 1);
@@ -200,18 +215,19 @@ mod tests {
         assert_eq!(tail.cause().expect("a sleep").place[0].line, 9);
     }
 
-    #[test]
-    fn those_that_are_noticed_are_named_however_few_and_where_and_since_when() {
+    /// A hundred requests of 6 ms on each of some connections; these rounds' of one server thread sleep over 120 ms, on the seventh
+    /// or on that one and the one after it in turns.
+    fn noticed(connections: u32, slow: &[usize], on_two: bool) -> Recording {
         let mut fixture = Fixture::new();
         fixture.script(5, &["server.py:9:render"]);
         let mut idle = fixture.now;
         for round in 0..100 {
-            for id in 1..=20 {
-                // The other requests take twenty times as much in all.
+            for id in 1..=connections {
                 if round == 0 {
                     fixture.connect(id, CLIENT);
                 }
-                let is_slow = id == 7 && round >= 60 && round % 8 == 0;
+                let turn = slow.iter().position(|&slow| slow == round);
+                let is_slow = turn.is_some_and(|turn| id == if on_two { 7 + turn as u32 % 2 } else { 7 });
                 let length = if is_slow { 120 * MS } else { 6 * MS };
                 let start = fixture.now;
                 request(&mut fixture, CLIENT, id, length + 300 * US, &mut idle);
@@ -224,13 +240,27 @@ mod tests {
             }
         }
         fixture.off(SERVER, idle, fixture.now + MS);
-        let tail = tail(&fixture.end()).expect("five are slow");
+        fixture.end()
+    }
+
+    #[test]
+    fn those_that_are_noticed_are_named_however_few_and_where_and_since_when() {
+        // The other requests take twenty times as much in all.
+        let tail = tail(&noticed(20, &[64, 72, 80, 88, 96], false)).expect("five are slow");
         assert_eq!(tail.count, 5, "{tail:?}");
         assert!(tail.share < 0.1, "{tail:?}");
         let connections = tail.connections.expect("one");
         assert_eq!((connections.count, connections.of), (1, 20));
         assert!(connections.remote.is_some());
         assert!(tail.since_ns.is_some_and(|since| since > 7_000 * MS), "{:?}", tail.since_ns);
+    }
+
+    #[test]
+    fn two_are_no_chance_where_both_are_on_one_connection_of_very_many() {
+        let two = tail(&noticed(120, &[40, 70], false)).expect("one connection in 120");
+        assert_eq!((two.count, two.connections.map(|few| (few.count, few.of))), (2, Some((1, 120))));
+        assert_eq!(tail(&noticed(20, &[40, 70], false)), None, "one in twenty");
+        assert_eq!(tail(&noticed(120, &[40, 70], true)), None, "on two connections");
     }
 
     #[test]
