@@ -1,6 +1,8 @@
 //! What went wrong again and again while it was recorded: calls that fail, SYNs that nobody answers, resets, queues
 //! that overflow, CPUs that others keep or a hypervisor takes. None of it is a cause; it is where somebody would look next.
 
+mod answers;
+mod refused;
 mod run_delay;
 mod stolen;
 
@@ -30,10 +32,13 @@ const DROPS: [&str; 11] = [
     "softnet.dropped",
 ];
 
-/// All of it: how the program ended, then failed calls, the most frequent first.
+/// All of it: how the program ended, answers that are errors, then failed calls, the most frequent first.
 pub fn find(analysis: &Analysis) -> Vec<Trouble> {
     let mut found = Vec::from_iter(ended_with(analysis));
-    found.extend(failed(analysis));
+    found.extend(answers::find(analysis));
+    let failed = failed(analysis);
+    let refused = refused::find(analysis, &failed);
+    found.extend(failed.into_iter().chain(refused));
     found.extend(syn_again(analysis));
     found.extend(reset(analysis));
     found.extend(overflows(analysis));

@@ -13,6 +13,15 @@ pub enum Trouble {
         /// Its exit status; 128 and the signal's number where a signal ended it.
         status: i32,
     },
+    /// Answers of HTTP said that something went wrong: the status that most of these have.
+    ErrorAnswers {
+        /// The status: 500.
+        status: u16,
+        /// How many answers had it.
+        count: u64,
+        /// Of how many whose status could be read.
+        of: u64,
+    },
     /// A system call failed.
     Failed {
         /// The call: `connect`.
@@ -23,6 +32,13 @@ pub enum Trouble {
         count: u64,
         /// Where in the code most of these calls were made: the most specific place first.
         place: Vec<Place>,
+    },
+    /// Nobody listened where a program connected without blocking.
+    Refused {
+        /// Who refused most of them; none if it has no name.
+        remote: Option<String>,
+        /// How many connections.
+        count: u64,
     },
     /// A server did not answer the first SYN, so that it was sent again.
     SynAgain {

@@ -4,7 +4,7 @@ use crate::block::{Block, Section};
 use crate::document::Document;
 use crate::located::in_sentence;
 use crate::part::{Part, under};
-use crate::text::{clean, counted};
+use crate::text::{clean, count as number, counted};
 use case::{Nanos, Share, Trouble};
 
 pub(crate) const BLOCK: Block = Block::of(Section::Verdict, |document: &Document| {
@@ -21,6 +21,13 @@ fn sentence(trouble: &Trouble) -> String {
         Trouble::Failed { call, error, count, place } => {
             let (call, error) = (clean(call), clean(error));
             format!("{call} failed {} with {error}{}.", counted(*count, "time"), in_sentence(place, None))
+        }
+        Trouble::ErrorAnswers { status, count, of } => {
+            format!("{} of {} got an answer with status {status}.", number(*count), counted(*of, "request"))
+        }
+        Trouble::Refused { remote, count } => {
+            let by = remote.as_deref().map_or_else(|| "A peer".into(), clean);
+            format!("{by} refused {}: nobody listened there.", counted(*count, "connection"))
         }
         Trouble::SynAgain { remote, count } => {
             let to = remote.as_deref().map(|remote| format!(" to {}", clean(remote))).unwrap_or_default();
@@ -60,6 +67,10 @@ mod tests {
         assert_eq!(sentence(&refused), "connect failed 1,400 times with ECONNREFUSED, client.py:12 in dial.");
         let said = "The program ended with exit status 1: it may not have done its work.";
         assert_eq!(sentence(&Trouble::EndedWith { status: 1 }), said);
+        let failed = Trouble::ErrorAnswers { status: 503, count: 1_400, of: 1_500 };
+        assert_eq!(sentence(&failed), "1,400 of 1,500 requests got an answer with status 503.");
+        let refused = Trouble::Refused { remote: Some("10.0.0.2:80".into()), count: 9 };
+        assert_eq!(sentence(&refused), "10.0.0.2:80 refused 9 connections: nobody listened there.");
         let syn = Trouble::SynAgain { remote: Some("10.0.0.2:80".into()), count: 1 };
         assert_eq!(sentence(&syn), "A SYN to 10.0.0.2:80 got no answer and was sent again: 1 time.");
         let kept = Trouble::RunDelay { count: 1_200, ns_per_exchange: 5_600_000, share: 0.64 };
