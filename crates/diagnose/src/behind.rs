@@ -4,7 +4,7 @@
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Detector, Found};
 use crate::exchange::{self, Exchange};
-use crate::images::{self, Images};
+use crate::images::Images;
 use crate::waits;
 use case::facts::Observation;
 use case::{Queue, ServedKind};
@@ -93,7 +93,7 @@ fn between(analysis: &Analysis, exchanges: &[Exchange]) -> Option<Between> {
     }
     let (&(client, server), &(_, at)) = counts.iter().max_by_key(|(_, (count, _))| *count)?;
     let images = Images::new(analysis.recording);
-    let program = |pid: u32| images.at(pid, at).map(|process| images::program(analysis.recording, process).to_string());
+    let program = |pid: u32| images.at(pid, at).map(|process| analysis.recording.program(process).to_string());
     Some(Between { client: program(client)?, server: program(server)? })
 }
 

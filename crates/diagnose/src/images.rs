@@ -1,27 +1,9 @@
 //! What processes are called.
 
-use crate::code::base_name;
-use case::tables::{Process, Thread};
+use case::tables::Process;
 use case::views::Caller;
 use case::{End, Recording};
 use rustc_hash::FxHashMap;
-
-/// As many bytes of a name the kernel keeps of a thread (TASK_COMM_LEN less its end).
-const LONGEST_COMM: usize = 15;
-
-/// What a program is called: as it was started, where the kernel and the program's own arguments agree on a name, since several
-/// programs can be links to one file; else its file's name. Empty where neither is known.
-pub fn program<'r>(recording: &'r Recording, process: &'r Process) -> &'r str {
-    let started_as = base_name(process.command.split(' ').next().unwrap_or_default());
-    let file = base_name(&process.executable);
-    if started_as.is_empty() || started_as == file {
-        return file;
-    }
-    // The kernel's is that of the path that was executed, until the program changes it.
-    let of_kernel = &started_as.as_bytes()[..started_as.len().min(LONGEST_COMM)];
-    let agrees = |thread: &Thread| thread.tid == process.pid && thread.name.as_bytes() == of_kernel;
-    if recording.threads.iter().any(agrees) { started_as } else { file }
-}
 
 /// The programs that each process was, in order of time.
 pub struct Images<'r> {
@@ -45,7 +27,7 @@ impl<'r> Images<'r> {
     /// A process as people tell it from others at some time: `python3 (4711)`. Empty for none, the number where the
     /// program is not known.
     pub fn name(&self, pid: u32, at: u64) -> String {
-        match self.at(pid, at).map(|row| program(self.recording, row)) {
+        match self.at(pid, at).map(|row| self.recording.program(row)) {
             _ if pid == 0 => String::new(),
             None | Some("") => format!("process {pid}"),
             Some(program) => format!("{program} ({pid})"),
@@ -55,7 +37,7 @@ impl<'r> Images<'r> {
     /// Its end of the exchanges; else the last program it was, without its number.
     pub fn caller(&self, pid: u32) -> Option<Caller> {
         let last = self.by_pid.get(&pid).and_then(|rows| rows.last())?;
-        match (last.role.as_str(), program(self.recording, last)) {
+        match (last.role.as_str(), self.recording.program(last)) {
             ("client", _) => Some(Caller::End(End::Client)),
             ("server", _) => Some(Caller::End(End::Server)),
             (_, "") => None,
@@ -75,23 +57,6 @@ impl<'r> Images<'r> {
 mod tests {
     use super::*;
     use case::Nanos;
-
-    #[test]
-    fn a_program_that_is_a_link_is_called_what_it_was_started_as() {
-        let called = |command: &str, comm: &str| {
-            let (executable, command) = ("/usr/bin/redis-check-rdb".to_string(), command.to_string());
-            let process = Process { pid: 7, executable, command, ..Process::default() };
-            let thread = Thread { tid: 7, pid: 7, name: comm.to_string(), ..Thread::default() };
-            let recording = Recording { threads: vec![thread], processes: vec![process], ..Recording::default() };
-            program(&recording, &recording.processes[0]).to_string()
-        };
-        assert_eq!(called("redis-server --port 1", "redis-server"), "redis-server");
-        assert_eq!(called("/opt/a-name-of-many-letters", "a-name-of-many-"), "a-name-of-many-letters");
-        // A title that the program gave itself, and a name that another of its threads has.
-        assert_eq!(called("redis: serving", "redis-server"), "redis-check-rdb");
-        assert_eq!(called("/usr/bin/python3 serve", "serve"), "redis-check-rdb");
-        assert_eq!(called("", "redis-server"), "redis-check-rdb");
-    }
 
     #[test]
     fn a_process_has_the_name_of_the_program_it_was_at_the_time() {

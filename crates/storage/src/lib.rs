@@ -22,6 +22,7 @@ mod names;
 mod recording;
 mod redact;
 mod row;
+mod started_as;
 pub mod switches;
 pub mod syscall;
 pub mod tables;

@@ -156,6 +156,7 @@ macro_rules! recording {
                 if !recording.manifest.closed {
                     recording.was_cut_off();
                 }
+                recording.call_files_as_started();
                 Ok(recording)
             }
 

@@ -4,7 +4,6 @@
 use super::Analysis;
 use super::ender::{self, Part, Wait, Window};
 use super::ledger::{Account, Object};
-use crate::images;
 use crate::place::of_stacks;
 use crate::spans;
 use crate::syscall;
@@ -286,7 +285,7 @@ fn fact(analysis: &Analysis, link: Link) -> facts::Awaited {
         module: place.module,
     });
     let process = analysis.recording.processes.iter().rfind(|row| row.pid == link.pid);
-    let program = process.map_or("", |row| images::program(analysis.recording, row));
+    let program = process.map_or("", |row| analysis.recording.program(row));
     let program = Some(program.to_string()).filter(|_| !link.own);
     facts::Awaited { program, doing, code }
 }

@@ -6,7 +6,6 @@ use super::fresh_connections::cpu;
 use super::{Found, ca_bundle_per_context, context_per_request, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
-use crate::images;
 use crate::syscall;
 use case::Nanos;
 use case::facts::{Observation, WhyFull};
@@ -150,7 +149,7 @@ fn replacing<'r>(
 fn who(analysis: &Analysis, one: &Needless) -> String {
     let pid = analysis.connections.row(one.slot).pid;
     let process = analysis.recording.processes.iter().rfind(|row| row.pid == pid && row.role == "server");
-    match process.map(|row| images::program(analysis.recording, row)) {
+    match process.map(|row| analysis.recording.program(row)) {
         _ if analysis.is_capture() => "One host".to_string(),
         Some(program) if !analysis.inner.is_empty() => {
             format!("The server {program}, here the client of another,")

@@ -135,7 +135,7 @@ fn starts(analysis: &Analysis) -> Option<Found> {
     let program = base_name(executable);
     let parent = images::Images::new(analysis.recording);
     let by = parent.at(started[most[0]].image.parent, started[most[0]].begun);
-    let by = by.map_or("a process", |row| images::program(analysis.recording, row));
+    let by = by.map_or("a process", |row| analysis.recording.program(row));
     Some(Found {
         title: format!(
             "Requests wait until a new process has started: {part} of every {whole} request{}",

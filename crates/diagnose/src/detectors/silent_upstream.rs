@@ -2,7 +2,6 @@
 
 use super::{Found, costly_call, detector, median, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::images;
 use crate::in_hand::{self, InHand};
 use crate::spans;
 use crate::syscall;
@@ -72,7 +71,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let usual = Nanos(median(repeated.iter().map(|one| one.to - one.from).collect()));
     let place = costly_call(analysis, repeated.iter().map(|one| (one.connect, one.to - one.from)));
     let process = analysis.recording.processes.iter().rfind(|row| row.pid == first.pid);
-    let program = process.map_or("a server", |row| images::program(analysis.recording, row));
+    let program = process.map_or("a server", |row| analysis.recording.program(row));
     let addresses: BTreeSet<String> = repeated.iter().map(|one| shown(&one.address)).collect();
     let addresses: Vec<String> = addresses.into_iter().collect();
     let (verb, which) = if addresses.len() == 1 { ("does", "it") } else { ("do", "they") };

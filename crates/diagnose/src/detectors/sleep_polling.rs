@@ -7,7 +7,6 @@ mod ticks;
 
 use super::{Found, costly_call, detector, lock_convoy, median, rows, slow_reader};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::images;
 use crate::pauses;
 use crate::place::{is_of_go_runtime, of_stacks};
 use crate::spans;
@@ -127,7 +126,7 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
     let (part, whole, usual) = (Nanos(waited), Nanos(tree.of_ns), Nanos(median(lengths)));
     let pid = analysis.call(polling.sleeps[0]).pid;
     let program = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
-    let program = program.map_or("a program", |row| images::program(analysis.recording, row));
+    let program = program.map_or("a program", |row| analysis.recording.program(row));
     let place = costly_call(analysis, polling.sleeps.iter().map(|&row| (row, analysis.call(row).blocked.0)));
     let (who, of) = if analysis.exchanges.is_empty() {
         ("The run waits", format!("{part} of {whole}"))

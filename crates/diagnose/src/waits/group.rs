@@ -8,7 +8,6 @@ use crate::analysis::ender::{self, Wait, Window};
 use crate::analysis::ledger::{Account, Object};
 use crate::analysis::ready;
 use crate::connections::End;
-use crate::images;
 use crate::place::{Located, of_most, of_most_by, of_most_on_cpu, of_stacks, of_what_goes_on};
 use crate::syscall;
 use case::tables::{Command, Process, direction};
@@ -111,7 +110,7 @@ impl<'r> Groups<'r> {
         if let Some(&number) = self.numbers.get(&key) {
             return number;
         }
-        let named = process.map_or(("", ""), |row| (row.role.as_str(), images::program(self.recording, row)));
+        let named = process.map_or(("", ""), |row| (row.role.as_str(), self.recording.program(row)));
         let known = self.programs.iter().position(|one| *one == named);
         let number = known.unwrap_or_else(|| {
             self.programs.push(named);

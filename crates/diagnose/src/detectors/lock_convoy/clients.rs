@@ -7,7 +7,6 @@ use super::{LEAST_REQUESTS, LEAST_SHARE_BLOCKED, LEAST_WAIT, length};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, costly_call, rows};
-use crate::images;
 use crate::number;
 use crate::place::of_stacks;
 use crate::spans::{self, merge};
@@ -146,7 +145,7 @@ pub(in crate::detectors) fn turns_of(
     let waited = merge(turns.iter().map(|wait| (wait.moment.start, wait.moment.end)).collect());
     let cpu = analysis.busy(pid, &waited) as f64 / spans::length(waited.iter().copied()).max(1) as f64;
     let program = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
-    let program = program.map_or("a program", |row| images::program(analysis.recording, row)).to_string();
+    let program = program.map_or("a program", |row| analysis.recording.program(row)).to_string();
     let waits = turns.iter().map(|wait| (wait.row, length(&wait.moment))).collect();
     Some(Turns { program, requests: requests.len(), threads: taking_turns.len(), waits, cpu })
 }

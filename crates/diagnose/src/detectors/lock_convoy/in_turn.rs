@@ -8,7 +8,6 @@ use super::{LEAST_REQUESTS, LEAST_SHARE_BLOCKED};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::detectors::{Found, median, rows};
-use crate::images;
 use crate::in_hand::{self, InHand};
 use crate::number;
 use crate::questions;
@@ -95,7 +94,7 @@ fn of_process<'a>(analysis: &'a Analysis, pid: u32, mut requests: Vec<InHand>) -
         |at: u64| read.partition_point(|&from| from < at).saturating_sub(requests.partition_point(|one| one.to <= at));
     let process = analysis.recording.processes.iter().rfind(|row| row.pid == pid)?;
     Some(Line {
-        program: images::program(analysis.recording, process),
+        program: analysis.recording.program(process),
         requests: requests.len(),
         waited: in_line.iter().map(|(before, one)| before.to - one.from).collect(),
         most: in_line.iter().map(|(before, _)| in_hand(before.to)).max().unwrap_or_default(),

@@ -3,7 +3,6 @@
 
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Found, costly_call, median, rows};
-use crate::images;
 use crate::number;
 use crate::pauses;
 use crate::syscall;
@@ -91,7 +90,7 @@ fn found(analysis: &Analysis, overslept: &[Overslept]) -> Found {
     let place = costly_call(analysis, overslept.iter().map(|one| (one.sleep, lost(one))));
     let pid = analysis.call(overslept[0].sleep).pid;
     let program = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
-    let program = program.map_or("a program", |row| images::program(analysis.recording, row));
+    let program = program.map_or("a program", |row| analysis.recording.program(row));
     let usual = Nanos(median(overslept.iter().map(|one| analysis.call(one.sleep).blocked.0).collect()));
     let what = "What has come waits until a sleep is over".to_string();
     Found {

@@ -5,7 +5,7 @@ use super::REPEATED;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::detectors::{Found, common_place, costly_call, rows};
 use crate::threads::{Cursor, Moment, State, call_end};
-use crate::{images, syscall, waits};
+use crate::{syscall, waits};
 use case::tables::{Call, Sample, transport};
 use case::{Nanos, Share};
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ pub(super) fn found(analysis: &Analysis, waits: &Waits) -> Found {
     };
     let program = |pid: u32| {
         let row = analysis.recording.processes.iter().rfind(|row| row.pid == pid);
-        row.map_or("a program", |row| images::program(analysis.recording, row))
+        row.map_or("a program", |row| analysis.recording.program(row))
     };
     let reader = program(waits.reader);
     let write = analysis.call(waits.writes[0]);

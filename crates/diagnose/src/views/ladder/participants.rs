@@ -3,7 +3,6 @@
 use crate::analysis::Analysis;
 use crate::connections::End;
 use crate::exchange::Exchange;
-use crate::images;
 use crate::threads::call_end;
 use case::views::Lane;
 
@@ -86,7 +85,7 @@ fn process(analysis: &Analysis, pid: u32, at: u64) -> String {
     let images = analysis.recording.processes.iter().filter(|row| row.pid == pid);
     let image = images.clone().rfind(|row| row.start.0 <= at).or_else(|| images.clone().next());
     match image {
-        Some(row) if !row.executable.is_empty() => format!("{} ({pid})", images::program(analysis.recording, row)),
+        Some(row) if !row.executable.is_empty() => format!("{} ({pid})", analysis.recording.program(row)),
         _ => format!("process {pid}"),
     }
 }
