@@ -20,7 +20,7 @@ detector! {
     /// A program asks a distant peer one question at a time, many times. Each waits for a round trip, although the
     /// questions could have been sent together, in a batch, or concurrently. Or a server asks a database for a list and
     /// then for each of its rows (N+1 queries), while one request waits. Or each request is made twice: the first is only
-    /// redirected, or turned away for lack of credentials.
+    /// redirected, or turned away for lack of credentials, or asks only what the next one may do (OPTIONS) or for its head (HEAD).
     ///
     /// ## Evidence
     /// Ten requests or more between one process and one peer that never overlap and follow each other closely; a round
@@ -31,7 +31,8 @@ detector! {
     /// alone is measured: no more than the time that the quickest tenth of them take, without what the peer works or waits
     /// for each beyond 100 us, where it was recorded. Or ten requests or more, and a
     /// quarter of all, that are answered 301, 302, 307 or 308 and followed by one for the same path on another host, in
-    /// another folder, or with a slash, or answered 401 or 407 and followed by the same again; which succeeds.
+    /// another folder, or with a slash, or answered 401 or 407 and followed by the same again; which succeeds. Or as many by OPTIONS or
+    /// HEAD, each followed by another for the same address.
     ///
     /// ## What proves it
     /// Adding d ms to the round trip: the total grows by n times d.
@@ -75,8 +76,11 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     if analysis.steps > 0 {
         return within;
     }
-    let found = [distant(analysis), within, statements::find(analysis), detours::find(analysis)];
-    found.into_iter().flatten().max_by_key(|found| found.saving.wall)
+    // Requests that need not be made are to be left out, however far away the peer is.
+    detours::find(analysis).or_else(|| {
+        let found = [distant(analysis), within, statements::find(analysis)];
+        found.into_iter().flatten().max_by_key(|found| found.saving.wall)
+    })
 }
 
 /// The peer that most is waited for because it is far away.

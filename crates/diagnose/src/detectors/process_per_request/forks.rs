@@ -63,10 +63,11 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     })
 }
 
-/// The threads that read requests or write answers.
+/// The threads that take connections, read requests or write answers.
 fn dealing_with_requests(analysis: &Analysis) -> BTreeSet<u32> {
     let transfers = analysis.exchanges.iter().flat_map(|exchange| analysis.server_transfers(exchange));
-    transfers.map(|&row| analysis.call(row as usize).tid).collect()
+    let accepts = analysis.recording.calls.iter().filter(|call| syscall::is_accept(call.number) && call.result >= 0);
+    transfers.map(|&row| analysis.call(row as usize).tid).chain(accepts.map(|call| call.tid)).collect()
 }
 
 #[cfg(test)]
@@ -77,9 +78,19 @@ mod tests {
 
     const FORK: u16 = 57;
 
+    const ACCEPT: u16 = 43;
+    /// A thread that takes connections and leaves what comes on them to others.
+    const DOOR: u32 = SERVER + 70;
+
     /// Twenty requests in each of which the server forks for so long.
     fn forking(length: u64, is_blocked: bool) -> Recording {
+        forking_by(SERVER, length, is_blocked).end()
+    }
+
+    /// The same by one of its threads.
+    fn forking_by(tid: u32, length: u64, is_blocked: bool) -> Fixture {
         let mut fixture = Fixture::new();
+        fixture.process(DOOR, "server");
         fixture.connect(1, CLIENT);
         let mut idle = fixture.now;
         for _ in 0..20 {
@@ -88,13 +99,13 @@ mod tests {
             let answered = fixture.now;
             fixture.now = start + 25 * US;
             if is_blocked {
-                fixture.waits(SERVER, length, FORK, |call| call.result = 77);
+                fixture.waits(tid, length, FORK, |call| call.result = 77);
             } else {
-                fixture.does(SERVER, length, FORK, |call| call.result = 77);
+                fixture.does(tid, length, FORK, |call| call.result = 77);
             }
             fixture.now = answered + 20 * US;
         }
-        fixture.end()
+        fixture
     }
 
     #[test]
@@ -102,6 +113,15 @@ mod tests {
         let answer = answer(&forking(10 * MS, false));
         let finding = answer.findings.iter().find(|one| one.name == "process-per-request").expect("found");
         assert!((9 * MS..11 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
+    }
+
+    #[test]
+    fn those_of_a_thread_that_only_takes_connections_are_found_and_those_of_others_are_not() {
+        let is_found = |fixture: Fixture| names(&fixture.end()).contains(&"process-per-request".to_string());
+        assert!(!is_found(forking_by(DOOR, 10 * MS, false)));
+        let mut fixture = forking_by(DOOR, 10 * MS, false);
+        fixture.does(DOOR, 5 * US, ACCEPT, |call| (call.connection, call.result) = (1001, 5));
+        assert!(is_found(fixture));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Requests that are made twice: the first is only answered with another address, or with a question for credentials.
+//! Requests that are made twice: the first is only answered with another address, or with a question for credentials, or asks only
+//! whether or what the second may.
 
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
@@ -19,22 +20,52 @@ const MOST_APART: usize = 4;
 /// Where leaving them out saves less of all requests' time, something else makes them slow.
 const LEAST_SHARE: f64 = 0.2;
 
-/// What an answer asks its client to do before it gets anything.
+/// What stands before the request that gets what is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Detour {
     /// Ask at another address (301, 302, 307, 308).
     Elsewhere,
     /// Ask again with credentials (401, 407).
     Credentials,
+    /// Asking what is allowed (OPTIONS): what browsers do before they ask another origin.
+    Permission,
+    /// Asking for the head alone (HEAD).
+    Head,
 }
 
 impl Detour {
-    fn of(status: u16) -> Option<Detour> {
-        match status {
+    fn of(first: &Asked) -> Option<Detour> {
+        match (first.request.method.as_str(), first.status) {
             // 303 sends on whoever has posted a form to what came of it: two requests are meant.
-            301 | 302 | 307 | 308 => Some(Detour::Elsewhere),
-            401 | 407 => Some(Detour::Credentials),
+            ("GET" | "HEAD", 301 | 302 | 307 | 308) => Some(Detour::Elsewhere),
+            (_, 401 | 407) => Some(Detour::Credentials),
+            ("OPTIONS", 200..=299) => Some(Detour::Permission),
+            ("HEAD", 200..=299) => Some(Detour::Head),
             _ => None,
+        }
+    }
+
+    /// What the first of so many requests are, with this status.
+    fn what(self, count: &str, all: &str, status: u16) -> String {
+        match self {
+            Detour::Elsewhere => format!("{count} of {all} requests are redirected ({status}) and made again"),
+            Detour::Credentials => {
+                format!("{count} of {all} requests are refused for lack of credentials ({status}) and made again")
+            }
+            Detour::Permission => format!("{count} of {all} requests only ask what the next one may do (OPTIONS)"),
+            Detour::Head => format!("{count} of {all} requests only ask for the head of what the next one gets (HEAD)"),
+        }
+    }
+
+    /// What shows it.
+    fn seen(self, count: &str, status: u16) -> String {
+        match self {
+            Detour::Elsewhere | Detour::Credentials => {
+                format!("{count} answers have status {status} and are followed by a request that gets its answer.")
+            }
+            Detour::Permission | Detour::Head => {
+                format!("{count} of them are followed by another request for the same address, from the same thread.")
+            }
         }
     }
 
@@ -46,6 +77,14 @@ impl Detour {
             }
             Detour::Credentials => {
                 "Send the credentials with the first request (preemptive authentication), or keep a session or a token."
+            }
+            Detour::Permission => {
+                "Let the server say for how long its answer holds (Access-Control-Max-Age), or let one origin serve both the page and \
+                 what it asks for."
+            }
+            Detour::Head => {
+                "Ask for it at once: its answer has the same head; or ask for it only if it has changed (If-None-Match, \
+                 If-Modified-Since)."
             }
         }
     }
@@ -84,18 +123,19 @@ pub(super) fn find(analysis: &Analysis) -> Option<Found> {
 
 /// Whether the second of two requests that a thread makes is what the answer to the first asked for.
 fn detour(first: &Asked, second: &Asked) -> Option<Detour> {
-    let detour = Detour::of(first.status)?;
+    let detour = Detour::of(first)?;
     let is_same = first.request.target == second.request.target && first.request.host == second.request.host;
+    let method = |asked: &Asked| asked.request.method.clone();
     let follows = match detour {
         // Whoever asks for the same once more does not follow.
         Detour::Elsewhere => {
-            let asks = matches!(first.request.method.as_str(), "GET" | "HEAD");
-            asks && !is_same && is_moved(&first.request.target, &second.request.target)
+            !is_same && method(first) == method(second) && is_moved(&first.request.target, &second.request.target)
         }
-        Detour::Credentials => is_same,
+        Detour::Credentials => is_same && method(first) == method(second),
+        Detour::Permission => is_same && method(second) != "OPTIONS",
+        Detour::Head => is_same && method(second) == "GET",
     };
-    let is_answered = second.status < 400 && first.request.method == second.request.method;
-    (follows && is_answered && second.exchange.start >= first.exchange.end).then_some(detour)
+    (follows && second.status < 400 && second.exchange.start >= first.exchange.end).then_some(detour)
 }
 
 /// Whether one path is the other on another host, with or without a slash at its end, or below another folder. Where a redirection
@@ -117,17 +157,13 @@ fn found(analysis: &Analysis, (detour, status): (Detour, u16), made: &[&Exchange
     let first = |exchange: &&Exchange| Some((*analysis.transfers(exchange).first()? as usize, exchange.length()));
     let place = costly_call(analysis, made.iter().filter_map(first));
     let (count, all, spent) = (number::count(made.len() as u64), number::count(asked as u64), spent(made));
-    let why = match detour {
-        Detour::Elsewhere => format!("redirected ({status})"),
-        Detour::Credentials => format!("refused for lack of credentials ({status})"),
-    };
-    let what = format!("{count} of {all} requests are {why} and made again");
+    let what = detour.what(&count, &all, status);
     let writes = made.iter().filter_map(|exchange| analysis.transfers(exchange).first());
     Found {
         title: format!("{what}: {} of {}{}", Nanos(spent), Nanos(analysis.exchange_wall()), place.in_words()),
         what,
         mechanism: vec![
-            format!("{count} answers have status {status} and are followed by a request that gets its answer."),
+            detour.seen(&count, status),
             format!("Such a first request takes {} on average.", Nanos(spent / made.len().max(1) as u64)),
         ],
         saving: PotentialSaving { wall: spent, affected: made.len() as u64, ..PotentialSaving::default() },
@@ -148,11 +184,16 @@ mod tests {
 
     /// A client that makes requests, each for a target and answered with a status.
     fn asking(requests: impl IntoIterator<Item = (String, u16)>) -> Recording {
+        asking_by(requests.into_iter().map(|(target, status)| ("GET", target, status)))
+    }
+
+    /// The same by other methods.
+    fn asking_by(requests: impl IntoIterator<Item = (&'static str, String, u16)>) -> Recording {
         let mut fixture = Fixture::new();
         fixture.connect(1, CLIENT);
-        for (target, status) in requests {
+        for (method, target, status) in requests {
             let head = HttpMessage { connection: 1, tid: CLIENT, host: "shop".into(), ..HttpMessage::default() };
-            let (time, method) = (Nanos(fixture.now), "GET".to_string());
+            let (time, method) = (Nanos(fixture.now), method.to_string());
             fixture.recording.http_messages.push(HttpMessage { time, method, target, ..head.clone() });
             fixture.moves(CLIENT, 1, WRITE, 60);
             let row = fixture.waits_for(CLIENT, 1, 400 * US, 300);
@@ -196,6 +237,27 @@ mod tests {
             "{answer:#?}"
         );
         assert!(answer.findings[0].remedy.contains("first request"));
+    }
+
+    #[test]
+    fn requests_that_only_ask_what_the_next_one_may_do_or_gets_are_found() {
+        let first = |method: &'static str, then: &'static str| {
+            let both = |number| [(method, format!("/item{number}"), 204), (then, format!("/item{number}"), 200)];
+            answer(&asking_by((0..30).flat_map(both)))
+                .findings
+                .first()
+                .map(|found| found.title.clone())
+                .unwrap_or_default()
+        };
+        let title = first("OPTIONS", "POST");
+        assert!(title.starts_with("30 of 60 requests only ask what the next one may do (OPTIONS): "), "{title}");
+        let title = first("HEAD", "GET");
+        assert!(
+            title.starts_with("30 of 60 requests only ask for the head of what the next one gets (HEAD): "),
+            "{title}"
+        );
+        assert_eq!(first("HEAD", "HEAD"), "", "a check of links");
+        assert_eq!(first("GET", "GET"), "");
     }
 
     #[test]
