@@ -1,7 +1,7 @@
 #!/bin/bash
-# Usage: run.sh [slow|fixed] [options of whyslow run]
+# Usage: run.sh [slow|fixed|beside|apart] [options of whyslow run]
 . "$(dirname "$0")/../session.sh"
-choose_variant slow fixed -- "$@"
+choose_variant slow fixed beside apart -- "$@"
 need redis-server redis-cli
 port=$(free_port)
 # The scores, once as a list and once as a set that is kept in order. Redis reads them from its file when it starts.
@@ -17,6 +17,11 @@ quiet SHUTDOWN SAVE || true
 wait "$server_pid" || true
 server_pid=
 command="SORT scores LIMIT 0 10" requests=600
-if [ "$VARIANT" = fixed ]; then command="ZRANGE ranks 0 9" requests=4000; fi
+client=client.sh
+case $VARIANT in
+fixed) command="ZRANGE ranks 0 9" requests=4000 ;;
+beside) client=beside.sh requests=200 ;;
+apart) client=beside.sh command="PING" requests=4000 ;;
+esac
 watch --server "redis-server --bind {server} --port $port --save '' --appendonly no --dir $STATE --logfile $STATE/redis.log" -- \
-    bash "$CASEBOOK/sorted/client.sh" {server} "$port" "${REQUESTS:-$requests}" $command
+    bash "$CASEBOOK/sorted/$client" {server} "$port" "${REQUESTS:-$requests}" $command

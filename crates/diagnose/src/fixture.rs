@@ -2,7 +2,7 @@
 
 mod at_once;
 
-pub use at_once::asked_at_once;
+pub use at_once::{asked_at_once, asked_at_once_for};
 
 use case::tables::{
     Call, Connection, Handshake, Location, Lookup, Path, Process, Sample, Segment, StackFrame, Switch, TcpEvent,

@@ -8,6 +8,7 @@ mod group;
 mod kinds;
 mod queue;
 mod rows;
+mod served;
 
 use crate::analysis::Analysis;
 use crate::analysis::asked::Asked;
@@ -28,8 +29,9 @@ pub use cost::RequestCost;
 pub(crate) use cost::costs;
 pub(crate) use group::after_time_outs;
 pub(crate) use kinds::Kinds;
-pub(crate) use queue::{most_at_a_time, queue, unread};
+pub(crate) use queue::{most_at_a_time, queue};
 pub use rows::rows;
+pub(crate) use served::unread;
 
 /// So many exchanges are followed at most: those of one kind tell the same story.
 const MOST_EXCHANGES: usize = 2_000;

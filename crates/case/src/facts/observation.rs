@@ -24,7 +24,7 @@ pub enum Observation {
         /// How many such requests there were.
         requests: u64,
     },
-    /// Requests of one kind behind which most of the others' waiting in line is, where they are few.
+    /// Requests of one kind behind which most of the others' waiting in line is, where they are few or the others quick.
     HeldUp {
         /// Which requests.
         by: RequestKind,

@@ -19,7 +19,8 @@ detector! {
     /// A thread on CPU for 95 % or more of its life, or of the time that requests came (at least 2 s), mostly in user mode; the other CPUs mostly idle;
     /// requests one at a time that fill the time and spend most of it on that thread's work; at least five nanoseconds
     /// per byte moved. Or requests that wait in line for the threads that answer them, which compute for ten milliseconds
-    /// or more for each: an event loop that does what takes long itself. There are fewer of these threads than CPUs, and the
+    /// or more for each, or for one millisecond where those that wait take a tenth of that: an event loop that does what takes long
+    /// itself (a command that goes through all keys). There are fewer of these threads than CPUs, and the
     /// program uses less than half of the CPUs that they leave.
     ///
     /// ## What proves it

@@ -2,7 +2,7 @@
 //! processes do for it is not in that.
 
 use super::kinds::Kinds;
-use super::queue::served;
+use super::served::served;
 use crate::analysis::Analysis;
 
 /// What one request cost.

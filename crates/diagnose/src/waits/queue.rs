@@ -2,15 +2,10 @@
 
 use super::group::Groups;
 use super::kinds::Kinds;
+use super::served::{Served, idle, served};
 use super::{Above, Follower};
 use crate::analysis::Analysis;
-use crate::analysis::ender::{Window, is_for_answer};
-use crate::connections::End;
-use crate::exchange::Exchange;
-use crate::search::before;
-use crate::syscall;
-use crate::threads::call_end;
-use case::tables::{Call, direction, transport};
+use crate::analysis::ender::Window;
 use case::{Activity, Queue, RequestKind, ServedKind, WaitNode};
 use std::collections::BTreeMap;
 
@@ -18,21 +13,6 @@ use std::collections::BTreeMap;
 const MOST_KINDS: usize = 6;
 /// Stretches of service of one kind that are looked into, evenly spread: those of one kind are alike.
 const MOST_SERVED: usize = 500;
-
-/// A poll that was blocked for longer than this had nothing to do.
-const IDLE: u64 = 20_000;
-
-/// A request on a thread of the server.
-#[derive(Clone, Copy)]
-pub(super) struct Served {
-    pub exchange: usize,
-    /// When it had arrived.
-    arrived: u64,
-    /// When the thread took it up: it had read it, had answered the one before, and had last been idle.
-    pub from: u64,
-    /// When it had answered it.
-    pub to: u64,
-}
 
 /// The sums of one kind.
 #[derive(Default)]
@@ -129,89 +109,23 @@ fn shown(analysis: &Analysis, sums: BTreeMap<&RequestKind, Sums>, count: u64) ->
     kinds.into_iter().map(|(_, kind)| kind).collect()
 }
 
-/// For how long a request had arrived and its thread was with others before it took it up. Whoever waits while the thread has
-/// nothing to do waits for something else.
+/// For how long a request had arrived, or had been dealt with and was not answered yet, and its thread was with others. Whoever waits
+/// while the thread has nothing to do waits for something else.
 fn behind(one: &Served, list: &[Served], idle: &[(u64, u64)], held: &mut dyn FnMut(usize, u64)) -> u64 {
-    // What it was idle with when the request came ends with that.
-    let next_idle = idle.get(idle.partition_point(|span| span.0 <= one.arrived)).map_or(u64::MAX, |span| span.0);
-    let until = one.from.min(next_idle);
-    let first = list.partition_point(|other| other.to <= one.arrived);
     let mut waited = 0_u64;
-    for other in
-        list[first..].iter().take_while(|other| other.from < until).filter(|other| other.exchange != one.exchange)
-    {
-        let part = other.to.min(until).saturating_sub(other.from.max(one.arrived));
-        held(other.exchange, part);
-        waited = waited.saturating_add(part);
-    }
-    waited
-}
-
-/// When a thread was blocked since there was nothing to do.
-fn idle(analysis: &Analysis, thread: usize) -> Vec<(u64, u64)> {
-    let is_idle = |row: &usize| {
-        let call = analysis.call(*row);
-        syscall::is_poll(call.number)
-            && call.blocked.0 > IDLE
-            && !syscall::is_nap(call)
-            && !is_for_answer(analysis, *row)
-    };
-    let polls = analysis.threads.all()[thread].calls.clone().filter(is_idle).map(|row| analysis.call(row));
-    polls.map(|call| (call.start.0, call_end(call))).collect()
-}
-
-/// Each thread that answers requests: what it did for which, in order of time. An event loop may read many requests before it
-/// deals with one: what it does before an answer, since the answer before, is for that one.
-pub(super) fn served(analysis: &Analysis) -> BTreeMap<usize, Vec<Served>> {
-    let mut threads: BTreeMap<usize, Vec<Served>> = BTreeMap::new();
-    if analysis.threads.all().is_empty() {
-        return threads;
-    }
-    for (index, exchange) in analysis.exchanges.iter().enumerate() {
-        let transfers = analysis.server_transfers(exchange).iter().map(|&row| analysis.call(row as usize));
-        let is_read = |call: &&Call| syscall::is_read(call.number) && call.result > 0;
-        let Some(read) = transfers.clone().find(is_read) else { continue };
-        let last = transfers.filter(|call| syscall::is_write(call.number) && call.tid == read.tid).last();
-        let (Some(thread), Some(last)) = (analysis.threads.slot(read.tid), last) else { continue };
-        let arrived = unread(analysis, exchange).map_or(read.start.0, |(arrived, _)| arrived);
-        let (from, to) = (call_end(read), call_end(last));
-        threads.entry(thread).or_default().push(Served { exchange: index, arrived, from, to });
-    }
-    for (&thread, list) in &mut threads {
-        let idle = idle(analysis, thread);
-        list.sort_by_key(|one| (one.to, one.exchange));
-        let mut before = 0;
-        for one in list.iter_mut() {
-            let ended = idle.partition_point(|span| span.1 <= one.to);
-            let last_idle = ended.checked_sub(1).map_or(0, |last| idle[last].1);
-            one.from = one.from.max(before).max(last_idle).min(one.to);
-            before = one.to;
+    for (from, to) in [(one.arrived, one.from), (one.to, one.answered)].into_iter().filter(|(from, to)| from < to) {
+        // What it was idle with when the request came ends with that.
+        let next_idle = idle.get(idle.partition_point(|span| span.0 <= from)).map_or(u64::MAX, |span| span.0);
+        let until = to.min(next_idle);
+        let first = list.partition_point(|other| other.to <= from);
+        let meanwhile = list[first..].iter().take_while(|other| other.from < until);
+        for other in meanwhile.filter(|other| other.exchange != one.exchange) {
+            let part = other.to.min(until).saturating_sub(other.from.max(from));
+            held(other.exchange, part);
+            waited = waited.saturating_add(part);
         }
     }
-    threads
-}
-
-/// When a request had arrived at a server that was recorded, and the call that first read of it; none where it was read at once.
-pub(crate) fn unread<'a>(analysis: &Analysis<'a>, exchange: &Exchange) -> Option<(u64, &'a Call)> {
-    let connections = &analysis.connections;
-    let slot = analysis.server_slot(exchange)?;
-    let segments = connections.segments(slot);
-    let first = before(segments, |segment| segment.time.0, exchange.start);
-    let mut arrivals = segments[first..].iter().filter(|one| one.direction == direction::IN && one.payload > 0);
-    let at_once = connections.arrived_at_once(slot).filter(|&time| time >= exchange.start);
-    let mut by_segment = || at_once.or_else(|| arrivals.next().map(|segment| segment.time.0));
-    // What is written to a Unix socket is at its other end.
-    let by_write = || {
-        let row = analysis.transfers(exchange).first().filter(|_| exchange.end_seen == End::Client);
-        row.map(|&row| call_end(analysis.call(row as usize)))
-    };
-    let is_unix = connections.row(slot).transport == transport::UNIX;
-    let arrived = if is_unix { by_write() } else { by_segment() };
-    let arrived = arrived.filter(|&time| time < exchange.end)?;
-    let transfers = connections.transfer_numbers(slot);
-    let next = before(transfers, |&row| call_end(analysis.call(row as usize)), arrived);
-    let read = analysis.call(*transfers.get(next)? as usize);
-    (syscall::is_read(read.number) && read.start.0 > arrived && read.start.0 < exchange.end).then_some((arrived, read))
+    waited
 }
 
 /// The most stretches that there are at one time.
@@ -351,7 +265,7 @@ mod tests {
         recording.connections.iter_mut().filter(|row| row.id == 1002).for_each(|row| row.established = arrived);
         let analysis = crate::Analysis::new(&recording);
         let asked = analysis.exchanges.iter().find(|one| analysis.connections.row(one.connection).id == 2);
-        let found = super::unread(&analysis, asked.expect("it asks"));
+        let found = crate::waits::unread(&analysis, asked.expect("it asks"));
         assert_eq!(found.map(|(time, _)| time), Some(arrived.0));
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Found, common_place, rows};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::detectors::held_up::held_up;
+use crate::detectors::held_up::{are_quick, held_up};
 use crate::syscall;
 use crate::threads::ThreadRows;
 use crate::waits;
@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 /// A thread that takes less than this for a request and has more to do than it can is at its capacity, as load tests want it. From
 /// here on a request notices each one that is before it.
 const LONG: u64 = 10_000_000;
+/// Where those that wait are quick beside it no load is to blame: from here on.
+const LONG_FOR_QUICK_ONES: u64 = 1_000_000;
 /// Where less of the requests' time is spent in line, being computed is what takes it.
 const LEAST_SHARE: f64 = 0.3;
 /// Fewer requests than this, or than one in so many, met by accident.
@@ -31,7 +33,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let others = analysis.total_cpu().saturating_sub(on_processor);
     // The CPUs that these threads leave.
     let left = (processors - number).saturating_mul(analysis.wall());
-    if others.saturating_mul(2) >= left || on_processor < LONG {
+    if others.saturating_mul(2) >= left || on_processor < LONG_FOR_QUICK_ONES {
         return None;
     }
     let queue = waits::queue(analysis)?;
@@ -41,7 +43,8 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     // On a busy machine a request takes the thread for longer than it computes.
     let computes = on_processor as f64 / on_processor.saturating_add(runnable).max(1) as f64;
     let long = (holder.usual_ns as f64 * computes) as u64;
-    if is_seldom || queue.share() < LEAST_SHARE || long < LONG {
+    let is_long = long >= LONG || long >= LONG_FOR_QUICK_ONES && are_quick(&queue, holder);
+    if is_seldom || queue.share() < LEAST_SHARE || !is_long {
         return None;
     }
     Some(found(analysis, &queue, long, &threads, (on_processor, processors)))
@@ -110,8 +113,8 @@ fn found(
             ..PotentialSaving::default()
         },
         place,
-        remedy: "Do what computes for long in other threads or processes (a worker thread, a pool, more workers), or do less of it \
-                 for each request: keep its result, or make it cheaper."
+        remedy: "Do what computes for long in other threads or processes (a worker thread, a pool, more workers), or in short steps \
+                 with others served in between, or do less of it for each request: keep its result, or make it cheaper."
             .to_string(),
         rows: rows("samples", numbers.iter().copied()),
         // What computes for few is a matter of its own, whatever explains the time of these: the others wait.
@@ -123,9 +126,11 @@ fn found(
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{self, MS};
+    use crate::fixture::{self, MS, US, WRITE};
     use crate::tests::answer;
-    use case::Recording;
+    use case::facts::Observation;
+    use case::tables::Command;
+    use case::{Finding, Recording};
 
     /// The same, of a server that computes in its own code.
     fn asked_at_once(work: u64, kept: u64, processors: u32) -> Recording {
@@ -151,6 +156,29 @@ mod tests {
     fn a_server_that_takes_little_for_each_and_one_that_has_all_processors_are_left_alone() {
         assert!(!is_found(&asked_at_once(5 * MS, 0, 4)), "it is at its capacity");
         assert!(!is_found(&asked_at_once(20 * MS, 0, 1)), "there is no other processor");
+    }
+
+    /// What is found where the first of four clients asks for keys, over which the server computes for so long, and the others for
+    /// what takes it so long.
+    fn behind_keys(keys: u64, others: u64) -> Option<Finding> {
+        let frames = ["redis!dictNext", "redis!keysCommand"];
+        let mut recording = fixture::asked_at_once_for(&frames, [keys, others, others, others], 0, 4);
+        for call in recording.calls.iter().filter(|call| call.number == WRITE && call.connection < 1000) {
+            let name = if call.connection == 1 { "KEYS" } else { "GET" };
+            let row = Command { time: call.start, connection: call.connection, tid: call.tid, ..Command::default() };
+            recording.commands.push(Command { name: name.into(), ..row });
+        }
+        recording.commands.sort_by_key(|row| (row.connection, row.time));
+        answer(&recording).findings.into_iter().find(|one| one.name == "saturated-thread")
+    }
+
+    #[test]
+    fn quick_requests_behind_one_that_takes_milliseconds_are_no_load() {
+        let finding = behind_keys(5 * MS, 20 * US).expect("it is found");
+        assert_eq!(finding.place[0].function, "dictNext");
+        assert!(matches!(finding.observed[..], [Observation::HeldUp { requests: 10, of: 40, .. }]), "{finding:#?}");
+        assert_eq!(behind_keys(5 * MS, MS), None, "a fifth");
+        assert_eq!(behind_keys(500 * US, 20 * US), None, "half a millisecond");
     }
 
     #[test]
