@@ -28,7 +28,7 @@ healthy=(memcached:memcached libmemcached-tools:memcslap postgresql:/usr/lib/pos
     squid:squid nghttp2-proxy:nghttpx hitch:hitch hey:hey axel:axel lftp:lftp unbound:unbound bind9:named uvicorn:uvicorn
     python3-waitress:/usr/lib/python3/dist-packages/waitress python3-twisted:/usr/lib/python3/dist-packages/twisted
     libmojolicious-perl:/usr/share/perl5/Mojo.pm 'php-fpm:/usr/sbin/php-fpm*' subversion:svnserve etcd-server:etcd slapd:slapd
-    ldap-utils:ldapsearch)
+    ldap-utils:ldapsearch nftables:nft)
 bench=(tcpdump:tcpdump linux-perf:perf postgresql:/usr/lib/postgresql postgresql-contrib:pgbench)
 
 case $purpose in

@@ -12,7 +12,7 @@ mod trouble;
 mod waits;
 
 pub use cpu_use::CpuUse;
-pub use heaviest::Heaviest;
+pub use heaviest::{Heaviest, KernelPart};
 pub use ledger::{AccountTime, Ledger};
 pub use network_path::NetworkPath;
 pub use proof::{Effect, Measured, Proof, Purpose, Together, Trend, Tried};

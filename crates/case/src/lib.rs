@@ -22,9 +22,9 @@ pub mod views;
 mod watched;
 
 pub use answer::{
-    AccountTime, Answer, Cost, CpuUse, Effect, Ended, Evidence, Few, FewConnections, Finding, Heaviest, Kind, Ledger,
-    LossTotals, Measured, Moment, NetworkPath, Place, PlaceShare, Proof, Purpose, Queue, RequestWaits, ServedKind,
-    Status, Tail, Together, Trend, Tried, Trouble, Verdict, WaitNode, WaitTree, put_proved_first, standing,
+    AccountTime, Answer, Cost, CpuUse, Effect, Ended, Evidence, Few, FewConnections, Finding, Heaviest, KernelPart,
+    Kind, Ledger, LossTotals, Measured, Moment, NetworkPath, Place, PlaceShare, Proof, Purpose, Queue, RequestWaits,
+    ServedKind, Status, Tail, Together, Trend, Tried, Trouble, Verdict, WaitNode, WaitTree, put_proved_first, standing,
 };
 pub use bisection::{
     Bisection, BisectionOutcome, Bond, Burner, Cleared, Culprit, Factor, FactorKind, Probe, ProbeKind, ProbeResult,
@@ -40,7 +40,7 @@ pub use documents::{
     Stories, StoryAspect, StoryCheck, StoryEntry, StoryList, StoryOutcome, StoryProving, StoryResult, StoryResults,
     StoryState, StoryVariant, TrialFigures, Undone, WorldEntry, Worlds,
 };
-pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, Metric, RequestKind};
+pub use facts::{Account, AccountGroup, Activity, End, Ender, Function, KernelWork, Metric, RequestKind};
 pub use live::{Switched, Thing, Window};
 pub use matrix::{Figures, Matrix, TriedOn, Version, VersionState};
 pub use pathologies::Pathology;

@@ -10,6 +10,7 @@ mod bufferbloat;
 mod busy_spin;
 mod ca_bundle_per_context;
 mod ca_path_layout;
+mod call_filters;
 mod chain_over_initial_window;
 mod client_per_request;
 mod close_wait_framing;
@@ -32,6 +33,7 @@ pub mod healthy;
 mod held_up;
 mod hello_retry;
 mod hot_library;
+mod in_kernel;
 mod inline_revocation_check;
 mod listen_backlog_overflow;
 mod lock_convoy;
@@ -44,6 +46,7 @@ mod no_resumption;
 mod occupied;
 mod older_tls;
 mod openssl3_fetch_locks;
+mod packet_filter;
 mod poll_scan;
 mod pool_exhausted;
 mod port_exhaustion;
@@ -258,6 +261,8 @@ pub const ALL: &[Detector] = &[
     superlinear_work::DETECTOR,
     compression_level::DETECTOR,
     memory_churn::DETECTOR,
+    packet_filter::DETECTOR,
+    call_filters::DETECTOR,
     table_scan::DETECTOR,
     allocator_pressure::DETECTOR,
     debug_build::DETECTOR,

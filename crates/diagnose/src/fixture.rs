@@ -1,8 +1,10 @@
 //! Synthetic recordings for tests: small fixtures made of calls, segments and waits.
 
 mod at_once;
+mod in_kernel;
 
 pub use at_once::{asked_at_once, asked_at_once_for};
+pub use in_kernel::requests_in_kernel;
 
 use case::tables::{
     Call, Connection, Handshake, Location, Lookup, Path, Process, Sample, Segment, StackFrame, Switch, TcpEvent,

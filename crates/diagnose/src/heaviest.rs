@@ -5,12 +5,13 @@ use crate::analysis::Analysis;
 use crate::analysis::ender::is_timed_out;
 use crate::analysis::ledger::{Account, Object, is_within, object};
 use crate::connections::End;
+use crate::kernel_work;
 use crate::network_path;
 use crate::place::{Located, of_most_on_cpu};
 use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::tables::Sample;
-use case::{AccountGroup, Heaviest};
+use case::{AccountGroup, Heaviest, KernelPart};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The two groups that hold most of the exchanges' time, of the run's where there are none; none where no time was recorded.
@@ -52,6 +53,7 @@ fn of_group(analysis: &Analysis, group: AccountGroup, accounts: Vec<(Account, f6
         place_share: share,
         peer: peer(analysis, group),
         path: (group == AccountGroup::Network).then(|| network_path::find(analysis)).flatten(),
+        kernel: kernel_part(analysis, largest),
     })
 }
 
@@ -104,8 +106,21 @@ fn located(analysis: &Analysis, group: AccountGroup, account: Account) -> Locate
 
 /// Where the samples of a module, or of the kernel, were taken.
 fn on_processor(analysis: &Analysis, account: Account) -> Located {
+    let samples = samples(analysis, account);
+    of_most_on_cpu(&analysis.code, samples.map(|sample| ((sample.script_stack, sample.stack), 1)))
+}
+
+/// What the kernel does most of the time that is its own.
+fn kernel_part(analysis: &Analysis, account: Account) -> Option<KernelPart> {
+    let Account::Kernel(_) = account else { return None };
+    let (work, share) = kernel_work::most(analysis, samples(analysis, account))?;
+    Some(KernelPart { work, share })
+}
+
+/// The samples of an account of time on processors.
+fn samples<'r>(analysis: &Analysis<'r>, account: Account) -> impl Iterator<Item = &'r Sample> {
     let at_end = processes(analysis, account);
-    let is_it = |sample: &&Sample| {
+    let is_it = move |sample: &&Sample| {
         let in_module = match account {
             Account::Module(_, module) | Account::OutsideCpu(module) => analysis.code.module_of(sample) == module,
             Account::Kernel(_) => sample.kernel,
@@ -113,8 +128,7 @@ fn on_processor(analysis: &Analysis, account: Account) -> Located {
         };
         in_module && at_end.contains(&sample.pid) && (analysis.exchanges.is_empty() || is_within(analysis, sample))
     };
-    let samples = analysis.recording.samples.iter().filter(is_it);
-    of_most_on_cpu(&analysis.code, samples.map(|sample| ((sample.script_stack, sample.stack), 1)))
+    analysis.recording.samples.iter().filter(is_it)
 }
 
 /// The calls that were blocked in, each with how long it was, within exchanges where there are any.

@@ -25,6 +25,7 @@ mod in_hand;
 mod input_growth;
 mod installed;
 mod java;
+mod kernel_work;
 mod lookups;
 mod network_path;
 mod number;

@@ -1,7 +1,7 @@
 //! What the user waits for most, and whether that or a finding is what an answer begins with.
 
 use super::{Answer, Effect, Finding, NetworkPath, Place, PlaceShare, Queue, Status};
-use crate::facts::{Account, AccountGroup, Metric};
+use crate::facts::{Account, AccountGroup, KernelWork, Metric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,18 @@ pub struct Heaviest {
     /// The way to that peer, where it is the network between both ends; null else, or if the file is too old to say.
     #[serde(default)]
     pub path: Option<NetworkPath>,
+    /// What the kernel does for a fair part of it, where it is the kernel's; null else, or if the file is too old to say.
+    #[serde(default)]
+    pub kernel: Option<KernelPart>,
+}
+
+/// A part of the kernel's time on CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelPart {
+    /// What the kernel does.
+    pub work: KernelWork,
+    /// Its share of the kernel's time, 0 to 1.
+    pub share: f64,
 }
 
 impl Heaviest {

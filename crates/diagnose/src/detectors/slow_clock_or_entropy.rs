@@ -2,11 +2,11 @@
 
 use super::{Found, common_place, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
+use crate::kernel_work::{InKernel, passing_through};
 use crate::syscall;
 use crate::threads::call_end;
 use case::Nanos;
-use case::tables::{Call, Sample};
-use std::collections::BTreeMap;
+use case::tables::Call;
 
 detector! {
     /// # slow-clock-or-entropy
@@ -120,18 +120,7 @@ fn entropy(analysis: &Analysis) -> Option<Found> {
 
 fn clocks(analysis: &Analysis) -> Option<Found> {
     let count = analysis.exchanges.len() as u64;
-    let mut kinds: BTreeMap<u32, bool> = BTreeMap::new();
-    let mut reads_clock = |sample: &Sample| {
-        let is_clock = |name: &str| CLOCKS.contains(&name);
-        sample.kernel
-            && *kinds
-                .entry(sample.kernel_stack)
-                .or_insert_with(|| analysis.code.passes_through(sample.kernel_stack, is_clock))
-    };
-    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| reads_clock(sample));
-    let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
-    let period = analysis.sample_period();
-    let wall = samples.iter().filter(|sample| analysis.is_for_requests(sample)).count() as u64 * period;
+    let InKernel { rows: found_rows, samples, wall, cpu } = passing_through(analysis, |name| CLOCKS.contains(&name));
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     if samples.len() < SAMPLES || share.0 < FELT {
         return None;
@@ -151,7 +140,7 @@ fn clocks(analysis: &Analysis) -> Option<Found> {
              none.",
             samples.len()
         )],
-        saving: PotentialSaving { wall, outside: 0, cpu: samples.len() as u64 * period, affected: count },
+        saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
         place,
         remedy: "Ask for the time once a request; on machines without a readable clock: clocksource=tsc.".to_string(),
         rows: rows("samples", found_rows),
@@ -161,7 +150,7 @@ fn clocks(analysis: &Analysis) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, MS, READ, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, MS, READ, US, WRITE, keep_alive, requests_in_kernel};
     use crate::syscall::GETRANDOM;
     use crate::tests::{answer, names};
     use case::Recording;
@@ -225,25 +214,10 @@ mod tests {
         assert!(!is_found(&asking(300, GETRANDOM, 0, 4_096)));
     }
 
-    /// Requests of 20 ms, so many of them in the kernel, in a function.
-    fn in_kernel(function: &str, work: u64) -> Recording {
-        let mut fixture = keep_alive(1, 50 * US);
-        fixture.stack(7, &["client!now", "client!main"]);
-        fixture.stack(8, &[&format!("kernel!{function}"), "kernel!do_syscall_64"]);
-        for _ in 0..20 {
-            fixture.moves(CLIENT, 1, WRITE, 20);
-            fixture.waits_for(CLIENT, 1, (20 - work) * MS, 100);
-            fixture.computes(CLIENT, work * MS, 7);
-            fixture.waits_for(CLIENT, 1, 10 * US, 1_000);
-        }
-        fixture.recording.samples.iter_mut().for_each(|sample| (sample.kernel, sample.kernel_stack) = (true, 8));
-        fixture.end()
-    }
-
     #[test]
     fn a_clock_that_is_read_in_the_kernel_is_found_and_other_work_there_is_not() {
-        assert!(is_found(&in_kernel("__x64_sys_clock_gettime", 8)));
-        assert!(!is_found(&in_kernel("__x64_sys_clock_gettime", 0)));
-        assert!(!is_found(&in_kernel("__x64_sys_write", 8)));
+        assert!(is_found(&requests_in_kernel("__x64_sys_clock_gettime", 8)));
+        assert!(!is_found(&requests_in_kernel("__x64_sys_clock_gettime", 0)));
+        assert!(!is_found(&requests_in_kernel("__x64_sys_write", 8)));
     }
 }

@@ -7,7 +7,10 @@ use crate::located::in_sentence;
 use crate::request_kind::request_kind;
 use crate::text::clean;
 use case::facts::Wait;
-use case::{Account, AccountGroup, Activity, Answer, Bytes, End, Ender, Heaviest, Nanos, NetworkPath, Share, WaitNode};
+use case::{
+    Account, AccountGroup, Activity, Answer, Bytes, End, Ender, Heaviest, KernelWork, Nanos, NetworkPath, Share,
+    WaitNode,
+};
 
 /// What has this share of something is not told from all of it.
 const ALL: f64 = 0.97;
@@ -210,10 +213,26 @@ fn mostly(heaviest: &Heaviest) -> String {
         Account::KernelCpu { .. } => "the kernel".into(),
         _ => return String::new(),
     };
+    let part = heaviest.kernel.map(|part| format!(" ({} of which in {})", Share(part.share), kernel_work(part.work)));
+    let part = part.unwrap_or_default();
     if heaviest.share_of_group >= MOST {
-        format!(", mostly in {module}")
+        format!(", mostly in {module}{part}")
     } else {
-        format!(", {} of that in {module}", Share(heaviest.share_of_group))
+        format!(", {} of that in {module}{part}", Share(heaviest.share_of_group))
+    }
+}
+
+fn kernel_work(work: KernelWork) -> &'static str {
+    match work {
+        KernelWork::PacketFilters => "packet filters",
+        KernelWork::CallFilters => "system-call filters",
+        KernelWork::Reclaim => "memory reclaim",
+        KernelWork::Copies => "forks",
+        KernelWork::Starts => "starting programs",
+        KernelWork::GivesBack => "unmapping memory",
+        KernelWork::Faults => "page faults",
+        KernelWork::Files => "path look-ups",
+        KernelWork::Other => "something this version of whyslow cannot name",
     }
 }
 
@@ -234,7 +253,7 @@ fn blocked(heaviest: &Heaviest) -> String {
 mod tests {
     use super::*;
     use crate::examples::answer as examples;
-    use case::{Place, PlaceShare};
+    use case::{KernelPart, Place, PlaceShare};
 
     fn lock() -> Heaviest {
         let end = End::Server;
@@ -251,8 +270,7 @@ mod tests {
                 ..Place::default()
             }],
             place_share: Some(PlaceShare { share: 0.97, others: 0 }),
-            path: None,
-            peer: None,
+            ..Heaviest::default()
         }
     }
 
@@ -285,5 +303,9 @@ mod tests {
         assert!(sentence(&heaviest, &examples::slow()).ends_with("the client on CPU, mostly in libz.so.1."));
         let split = Heaviest { share_of_group: 0.4, ..heaviest };
         assert!(sentence(&split, &examples::slow()).ends_with("the client on CPU, 40 % of that in libz.so.1."));
+        let kernel = Some(KernelPart { work: KernelWork::Copies, share: 0.54 });
+        let kernel = Heaviest { account: Account::KernelCpu { end: End::Client }, kernel, ..split };
+        let wanted = "the client on CPU, 40 % of that in the kernel (54 % of which in forks).";
+        assert!(sentence(&kernel, &examples::slow()).ends_with(wanted));
     }
 }
