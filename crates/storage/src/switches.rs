@@ -61,6 +61,8 @@ pub enum Does {
     NoMallocCache,
     /// The C library does without some of the processor's instructions.
     NoInstructions,
+    /// Hashes have the same seed in each process.
+    FixesHashSeed,
 }
 
 impl Does {
@@ -85,6 +87,7 @@ impl Does {
             Does::FillsMemory => "fills all memory that is allocated or freed",
             Does::NoMallocCache => "turns malloc's cache off",
             Does::NoInstructions => "hides instructions of the processor",
+            Does::FixesHashSeed => "fixes the seed of hashes",
         }
     }
 
@@ -110,6 +113,8 @@ pub enum SetIn {
 /// What in a variable is a switch, or which options are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
+    /// It is there, whatever its value.
+    There,
     /// Its value is neither empty nor 0.
     On,
     /// Its value is one of these.
@@ -125,6 +130,8 @@ pub enum Part {
     All,
     /// The library whose name begins like this.
     Library(&'static str),
+    /// The function of this name.
+    Function(&'static str),
 }
 
 /// Who reads a variable, and so how early it has to be gone.
@@ -191,6 +198,10 @@ pub const KNOWN: &[Switch] = &[
     runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", Does::NoAes),
     runtime("_JAVA_OPTIONS", Setting::Word(&["-XX:-UseAES", "-XX:-UseAESIntrinsics"]), "java", Does::NoAes),
     runtime("PERL5OPT", Setting::Word(&["-d", "-d:NYTProf", "-d:DProf"]), "perl", Does::Profiler),
+    Switch {
+        slows: Part::Function("Perl_hv_common"),
+        ..runtime("PERL_HASH_SEED", Setting::There, "perl", Does::FixesHashSeed)
+    },
     runtime("RUBYOPT", Setting::Word(&["-rdebug", "-rtracer", "-rprofile"]), "ruby", Does::Profiler),
     option(&["-Xdev"], "-Xnodev", "cpython", Does::Development),
     option(&["-Xtracemalloc", "-Xtracemalloc="], "-Xnotracemalloc", "cpython", Does::Traces),
@@ -239,6 +250,7 @@ impl Switch {
         let is_on = !value.is_empty() && value != "0";
         let words: Vec<&str> = match self.setting {
             Setting::On => return Vec::from_iter(is_on.then(|| variable.to_string())),
+            Setting::There => return vec![variable.to_string()],
             Setting::Is(_) => vec![value],
             Setting::Word(_) => value.split(separator(variable)).collect(),
         };
@@ -249,7 +261,7 @@ impl Switch {
     /// Whether a word of the variable's value is the switch.
     fn has(&self, word: &str) -> bool {
         match self.setting {
-            Setting::On => word.is_empty(),
+            Setting::On | Setting::There => word.is_empty(),
             Setting::Is(values) => values.contains(&word),
             Setting::Word(words) => {
                 words.iter().any(|known| word == *known || known.ends_with('=') && word.starts_with(known))

@@ -15,12 +15,12 @@ detector! {
     /// A program runs with a variable in its environment, or an option on its command line, that is meant for developers
     /// or for tests and makes whatever it does slow: Python traces every allocation (PYTHONTRACEMALLOC, -X tracemalloc),
     /// Java only interprets (-Xint, also in JAVA_TOOL_OPTIONS), Node.js has no compiler (--jitless, also in NODE_OPTIONS),
-    /// OpenSSL does without the processor's instructions (OPENSSL_ia32cap). It came with an image, a unit file, a script or
-    /// somebody's shell.
+    /// OpenSSL does without the processor's instructions (OPENSSL_ia32cap). Or Perl's hashes have a known seed (PERL_HASH_SEED), and
+    /// somebody sends keys that all collide. It came with an image, a unit file, a script or somebody's shell.
     ///
     /// ## Evidence
     /// The variable in the environment of a program whose runtime reads it, or the option before what belongs to the
-    /// program itself, and CPU samples: that program, or the library that the switch is about, takes a tenth of the
+    /// program itself, and CPU samples: that program, or the library or function that the switch is about, takes a tenth of the
     /// requests' time or more. How much of that the switch costs cannot be seen, so this is what it costs at most.
     ///
     /// ## What proves it
@@ -90,6 +90,8 @@ fn slows(analysis: &Analysis, switch: &Switch, sample: &Sample) -> bool {
     match switch.slows {
         Part::All => true,
         Part::Library(name) => analysis.code.module_name(analysis.code.module_of(sample)).starts_with(name),
+        // It compares keys by a function of the C library's.
+        Part::Function(name) => analysis.code.frames(sample.stack).take(2).any(|frame| frame.function == name),
     }
 }
 
@@ -109,7 +111,9 @@ fn found(
     let does = switch.does.in_words();
     let slowed = match switch.slows {
         Part::All => format!("All of {program}'s CPU time is under it: {share} of the requests' time"),
-        Part::Library(library) => format!("What is slowed by it is {library}: {share} of the requests' time"),
+        Part::Library(part) | Part::Function(part) => {
+            format!("What is slowed by it is {part}: {share} of the requests' time")
+        }
     };
     Found {
         title: format!(
@@ -193,6 +197,19 @@ mod tests {
         assert!(!is_found(&working("cpython 3.11", "", 5 * MS)));
         assert!(!is_found(&working("cpython 3.11", "PYTHONTRACEMALLOC", 100 * US)));
         assert!(!is_found(&working("ruby 3.1", "PYTHONTRACEMALLOC", 5 * MS)));
+    }
+
+    #[test]
+    fn what_slows_a_function_is_charged_with_that_function() {
+        let hashing = |function: &str| {
+            let mut recording = working("perl", "PERL_HASH_SEED", 5 * MS);
+            for location in &mut recording.locations {
+                location.function = location.function.replace("aes_encrypt", function);
+            }
+            recording
+        };
+        assert!(is_found(&hashing("Perl_hv_common")));
+        assert!(!is_found(&hashing("Perl_regexec_flags")));
     }
 
     #[test]

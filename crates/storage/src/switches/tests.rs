@@ -67,6 +67,7 @@ fn a_switch_is_known_by_how_it_is_written() {
     for switch in KNOWN {
         let value = match switch.setting {
             Setting::On => "1",
+            Setting::There => "0",
             Setting::Is(values) => values[0],
             Setting::Word(words) => words[0],
         };
