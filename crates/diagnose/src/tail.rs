@@ -22,6 +22,8 @@ const LEAST: usize = 3;
 const BY_CHANCE: f64 = 0.01;
 /// One in so many at most: more are a part of what requests usually take.
 const FEW: usize = 10;
+/// So much of the time of the slow ones is most of it.
+const MOST: f64 = 0.5;
 /// With less than this of all requests' time, others are not noticed by anybody who waits for many.
 const SHARE: f64 = 0.1;
 /// All within the first or the last of so many requests are how a run starts or ends.
@@ -46,7 +48,10 @@ pub fn find(analysis: &Analysis, stalls: &[(u64, u64)]) -> Option<Tail> {
     lengths.sort_unstable();
     let usual = lengths[lengths.len() / 2];
     let find = |limits| of_those(analysis, stalls, (&all, usual), limits);
-    find((LONGER, SHARE)).or_else(|| find((NOTICED, 0.0)))
+    let (longer, noticed) = (find((LONGER, SHARE)), find((NOTICED, 0.0)));
+    // Of some that take a little longer now and then, those that are noticed may make up most.
+    let is_most = |noticed: &Tail| longer.as_ref().is_none_or(|longer| noticed.share >= MOST * longer.share);
+    noticed.filter(is_most).or(longer)
 }
 
 /// The requests, by their places: where servers alone are watched those that they answer, of which what they ask others is a part.
@@ -177,6 +182,7 @@ mod tests {
     use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, request};
     use crate::tests::answer;
     use case::{Recording, Tail};
+    use std::collections::BTreeMap;
 
     const NANOSLEEP: u16 = 35;
 
@@ -215,9 +221,11 @@ mod tests {
         assert_eq!(tail.cause().expect("a sleep").place[0].line, 9);
     }
 
-    /// A hundred requests of 6 ms on each of some connections; these rounds' of one server thread sleep over 120 ms, on the seventh
-    /// or on that one and the one after it in turns.
-    fn noticed(connections: u32, slow: &[usize], on_two: bool) -> Recording {
+    /// A hundred rounds of requests that take so long, one on each of some connections; in these rounds the server sleeps over the one
+    /// on that connection for so long.
+    fn noticed(connections: u32, usual: u64, slow: impl IntoIterator<Item = (usize, u32, u64)>) -> Recording {
+        let slow: BTreeMap<(usize, u32), u64> =
+            slow.into_iter().map(|(round, id, length)| ((round, id), length)).collect();
         let mut fixture = Fixture::new();
         fixture.script(5, &["server.py:9:render"]);
         let mut idle = fixture.now;
@@ -226,15 +234,13 @@ mod tests {
                 if round == 0 {
                     fixture.connect(id, CLIENT);
                 }
-                let turn = slow.iter().position(|&slow| slow == round);
-                let is_slow = turn.is_some_and(|turn| id == if on_two { 7 + turn as u32 % 2 } else { 7 });
-                let length = if is_slow { 120 * MS } else { 6 * MS };
+                let sleep = slow.get(&(round, id)).copied();
                 let start = fixture.now;
-                request(&mut fixture, CLIENT, id, length + 300 * US, &mut idle);
+                request(&mut fixture, CLIENT, id, sleep.unwrap_or(usual) + 300 * US, &mut idle);
                 let end = fixture.now;
-                if is_slow {
+                if let Some(sleep) = sleep {
                     fixture.now = start + 100 * US;
-                    fixture.waits(SERVER, length, NANOSLEEP, |call| call.script_stack = 5);
+                    fixture.waits(SERVER, sleep, NANOSLEEP, |call| call.script_stack = 5);
                 }
                 fixture.now = end + 20 * US;
             }
@@ -246,7 +252,8 @@ mod tests {
     #[test]
     fn those_that_are_noticed_are_named_however_few_and_where_and_since_when() {
         // The other requests take twenty times as much in all.
-        let tail = tail(&noticed(20, &[64, 72, 80, 88, 96], false)).expect("five are slow");
+        let tail =
+            tail(&noticed(20, 6 * MS, [64, 72, 80, 88, 96].map(|round| (round, 7, 120 * MS)))).expect("five are slow");
         assert_eq!(tail.count, 5, "{tail:?}");
         assert!(tail.share < 0.1, "{tail:?}");
         let connections = tail.connections.expect("one");
@@ -257,10 +264,23 @@ mod tests {
 
     #[test]
     fn two_are_no_chance_where_both_are_on_one_connection_of_very_many() {
-        let two = tail(&noticed(120, &[40, 70], false)).expect("one connection in 120");
-        assert_eq!((two.count, two.connections.map(|few| (few.count, few.of))), (2, Some((1, 120))));
-        assert_eq!(tail(&noticed(20, &[40, 70], false)), None, "one in twenty");
-        assert_eq!(tail(&noticed(120, &[40, 70], true)), None, "on two connections");
+        let two =
+            |connections, second| tail(&noticed(connections, 6 * MS, [(40, 7, 120 * MS), (70, second, 120 * MS)]));
+        let found = two(120, 7).expect("one connection in 120");
+        assert_eq!((found.count, found.connections.map(|few| (few.count, few.of))), (2, Some((1, 120))));
+        assert_eq!(two(20, 7), None, "one in twenty");
+        assert_eq!(two(120, 8), None, "on two connections");
+    }
+
+    #[test]
+    fn those_that_are_noticed_are_not_lost_among_some_that_take_a_little_longer_now_and_then() {
+        let here_and_there = |count: u32| (0..count).map(|at| (20 + at as usize % 60, 10 + at % 100, 8 * MS));
+        let found = |count| {
+            let few = [40, 70].map(|round| (round, 7, 400 * MS));
+            tail(&noticed(120, 200 * US, here_and_there(count).chain(few))).expect("some are slow")
+        };
+        assert_eq!(found(30).count, 2);
+        assert_eq!(found(200).count, 202, "the others take more in all");
     }
 
     #[test]

@@ -22,6 +22,12 @@ fn sentence(trouble: &Trouble) -> String {
             let (call, error) = (clean(call), clean(error));
             format!("{call} failed {} with {error}{}.", counted(*count, "time"), in_sentence(place, None))
         }
+        Trouble::ErrorAnswers { status, count: 1, of: 1 } => {
+            format!("The one request got an answer with status {status}.")
+        }
+        Trouble::ErrorAnswers { status, count, of } if count == of => {
+            format!("All {} requests got an answer with status {status}.", number(*of))
+        }
         Trouble::ErrorAnswers { status, count, of } => {
             format!("{} of {} got an answer with status {status}.", number(*count), counted(*of, "request"))
         }
@@ -69,6 +75,9 @@ mod tests {
         assert_eq!(sentence(&Trouble::EndedWith { status: 1 }), said);
         let failed = Trouble::ErrorAnswers { status: 503, count: 1_400, of: 1_500 };
         assert_eq!(sentence(&failed), "1,400 of 1,500 requests got an answer with status 503.");
+        let failed = |count| sentence(&Trouble::ErrorAnswers { status: 404, count, of: count });
+        assert_eq!(failed(1_500), "All 1,500 requests got an answer with status 404.");
+        assert_eq!(failed(1), "The one request got an answer with status 404.");
         let refused = Trouble::Refused { remote: Some("10.0.0.2:80".into()), count: 9 };
         assert_eq!(sentence(&refused), "10.0.0.2:80 refused 9 connections: nobody listened there.");
         let syn = Trouble::SynAgain { remote: Some("10.0.0.2:80".into()), count: 1 };
