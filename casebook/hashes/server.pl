@@ -13,7 +13,7 @@ sub fields {
     my %form;
     for my $pair (split /&/, $body) {
         my ($name, $value) = split /=/, $pair;
-        $form{$name} = $value;    # a name that collides is compared with all before it
+        $form{$name} = $value;    # casebook: a name that collides
     }
     return scalar keys %form;
 }
