@@ -1,7 +1,7 @@
 #!/bin/bash
-# Usage: run.sh [slow|fixed|keys|shared] [options of whyslow run]
+# Usage: run.sh [slow|fixed|keys|shared|none] [options of whyslow run]
 . "$(dirname "$0")/../session.sh"
-choose_variant slow fixed keys shared -- "$@"
+choose_variant slow fixed keys shared none -- "$@"
 need nginx openssl
 # RSA with 4,096 bits: what a full handshake costs the server is plain to see.
 make_certificate rsa:4096
@@ -20,5 +20,10 @@ keys | shared)
     server="$CASEBOOK/no-resumption/farm.sh $CASEBOOK $STATE {server} $port"
     ;;
 esac
+if [ "$VARIANT" = none ]; then
+    # Somebody read that tickets are a risk, and did not read on.
+    sed 's/ssl_session_cache .*/ssl_session_tickets off; ssl_session_cache off;/' "$CASEBOOK/nginx.conf" >"$STATE/none.conf"
+    server="$CASEBOOK/serve-nginx.sh $STATE/none.conf $STATE {server} $port tls"
+fi
 watch --server "$server" -- \
     "$PYTHON" "$CASEBOOK/no-resumption/$program" {server} "$port" "$STATE/certificate.pem" "${REQUESTS:-200}"

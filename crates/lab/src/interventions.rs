@@ -20,6 +20,7 @@ mod empty_openssl_conf;
 mod fast_compression;
 mod free_running;
 mod hosts_entry;
+mod issue_tickets;
 mod keep_memory;
 mod kept_algorithms;
 mod kept_connections;
@@ -213,6 +214,7 @@ pub const ALL: &[Intervention] = &[
     answer_100_continue::ANSWER_100_CONTINUE,
     default_groups::DEFAULT_GROUPS,
     newest_tls::NEWEST_TLS,
+    issue_tickets::ISSUE_TICKETS,
     answer_not_found::ANSWER_NOT_FOUND,
     short_ca_path::SHORT_CA_PATH,
     buffered_entropy::BUFFERED_ENTROPY,

@@ -28,8 +28,8 @@ detector! {
     /// hello asks for tickets at all. Where it was not seen, the finding says so.
     ///
     /// ## What proves it
-    /// Offering the session from outside; as the negative control, switching tickets off at the server. The cost moves
-    /// as predicted.
+    /// Offering the session from outside; where the server gives none or takes none, tickets with keys that all of its processes and
+    /// hosts have. The cost moves as predicted.
     ///
     /// ## Remedy
     /// At the client: keep the session and set it on the next connection (in most libraries: one context with a session
@@ -52,6 +52,9 @@ const HABIT: usize = 3;
 /// What is written besides the handshake is a request if it is longer than a farewell.
 const LONGEST_ALERT: i64 = 64;
 
+/// From this version on sessions are given after the handshake (RFC 8446, 4.6.1).
+const TLS_1_3: u16 = 0x0304;
+
 /// A full handshake that need not have been.
 struct Needless<'r> {
     row: usize,
@@ -66,7 +69,7 @@ struct Needless<'r> {
 struct Given {
     /// Something to resume.
     session: bool,
-    /// Nothing, at least once; that is seen only before TLS 1.3.
+    /// Nothing, at least once; in TLS 1.3 that is seen only at the server.
     nothing: bool,
 }
 
@@ -88,7 +91,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         }
         let given = known.entry(key).or_default();
         given.session |= handshake.ticket || handshake.resumed || gives_ticket(analysis, rows.peer);
-        given.nothing |= handshake.gives_none;
+        given.nothing |= handshake.gives_none || gives_no_ticket(analysis, rows.peer);
     }
     let closed = closed_after_use(analysis);
     let needless = groups.into_values().map(|group| replacing(analysis, group, &closed));
@@ -160,6 +163,12 @@ fn who(analysis: &Analysis, one: &Needless) -> String {
 
 fn gives_ticket(analysis: &Analysis, peer: Option<usize>) -> bool {
     peer.and_then(|peer| analysis.connections.handshake(peer)).is_some_and(|row| row.ticket)
+}
+
+/// Whether a server that was recorded gave nothing to resume, where it would have after the handshake.
+fn gives_no_ticket(analysis: &Analysis, peer: Option<usize>) -> bool {
+    let served = peer.and_then(|peer| analysis.connections.handshake(peer));
+    served.is_some_and(|row| row.version == TLS_1_3 && row.end.0 > 0 && !row.ticket)
 }
 
 fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found {

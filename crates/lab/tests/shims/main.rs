@@ -13,6 +13,7 @@ mod preload;
 mod processes;
 mod reads;
 mod switches;
+mod tickets;
 mod timeouts;
 mod tls;
 mod tls_versions;

@@ -1,0 +1,58 @@
+//! `issue-tickets`: a server gives sessions, and takes them.
+
+use super::{Intervention, NotHere, Prediction, intervention};
+use crate::aspect::Aspect;
+use crate::treatment::Preload;
+use case::facts::{Observation, WhyFull};
+
+/// The shim.
+const SHIM: &str = "issue-tickets";
+
+/// As long as OpenSSL's keys of tickets are: a name of 16 bytes and two keys of 32 (SSL_CTX_set_tlsext_ticket_keys(3)).
+const KEYS: usize = 80;
+
+intervention! {
+    /// # issue-tickets
+    ///
+    /// ## What it does
+    /// Has a server give session tickets, whatever it sets against them (SSL_OP_NO_TICKET, no tickets), and take
+    /// those of all its processes and hosts: they have the same keys, made for the trial, in place of their own.
+    ///
+    /// ## What it reaches
+    /// Servers that load OpenSSL's libssl (1.1.1 or 3) dynamically, where a client was seen to be given no session, or
+    /// to offer one that was not taken. A client has to offer it by itself.
+    ///
+    /// ## How we know it took effect
+    /// The shim counts settings that it left out, and contexts with those keys. Whether the client resumes shows in
+    /// the effect.
+    pub const ISSUE_TICKETS: Intervention = Intervention {
+        name: "issue-tickets",
+        summary: "has the server give session tickets, and take them on each of its hosts",
+        predictions: &[Prediction::gains("P08")],
+        doses: &[],
+        unit: "",
+        stands_on: &[],
+        // A resumed handshake has no certificates.
+        may_change: &[Aspect::Bytes],
+        treat: |request, treatment| {
+            let observed = request.finding.map_or(&[][..], |finding| &finding.observed);
+            let is_servers = |one: &Observation| {
+                matches!(one, Observation::FullHandshakes { why: WhyFull::NotGiven | WhyFull::NotAccepted, .. })
+            };
+            if !observed.iter().any(is_servers) {
+                return Err(NotHere("needs a server that gives no sessions, or does not take them".into()));
+            }
+            let parameter = format!("on {}", keys().map_err(|_| NotHere("needs random numbers".into()))?);
+            treatment.preloads.push(Preload { shim: SHIM, parameter });
+            Ok(())
+        },
+        applied: |counters| counters.of_shim(SHIM),
+    };
+}
+
+/// Keys that nobody knows, in hexadecimal.
+fn keys() -> Result<String, getrandom::Error> {
+    let mut keys = [0_u8; KEYS];
+    getrandom::fill(&mut keys)?;
+    Ok(keys.iter().map(|byte| format!("{byte:02x}")).collect())
+}
