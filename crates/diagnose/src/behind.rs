@@ -170,6 +170,21 @@ mod tests {
     }
 
     #[test]
+    fn what_a_server_asks_others_for_its_clients_is_a_part_of_their_requests_whoever_is_watched() {
+        let mut recording = through_a_proxy(US, 8 * MS, 1);
+        let is_server = |pid: u32| pid == SERVER;
+        recording.processes.retain(|process| is_server(process.pid));
+        recording.calls.retain(|call| is_server(call.pid));
+        recording.connections.retain(|row| is_server(row.pid));
+        recording.connections.iter_mut().for_each(|row| row.peer = 0);
+        recording.segments.retain(|row| row.connection == 1001 || row.connection == INNER);
+        let answer = answer(&recording);
+        // The first question begins as the server connects, with nothing in hand yet.
+        assert_eq!(answer.exchanges, 21, "{:#?}", answer.findings);
+        assert!(answer.wall_ns / answer.exchanges < 9 * MS);
+    }
+
+    #[test]
     fn requests_that_are_under_way_together_save_what_one_of_them_takes() {
         let answer = answer(&through_a_proxy(US, 8 * MS, 3));
         let found = &answer.findings[0];

@@ -115,26 +115,28 @@ pub fn find(recording: &Recording, connections: &Connections, windows: &Windows,
         roles.get(&connections.row(exchange.connection).pid).is_some_and(|&role| role == "server")
     };
     let (mut counted, mut inner) = if found.iter().all(is_server) {
-        // Servers alone, whose clients nobody watches: what they ask each other for those is a part of it.
+        // Servers alone, whose clients nobody watches: what they ask others for those is a part of it, watched or not.
         let asked = found.iter().filter(|exchange| exchange.end_seen == End::Server).cloned().collect::<Vec<_>>();
-        let (inner, counted) = behind(recording, connections, &asked, found);
+        let (inner, counted) = behind(recording, connections, &asked, found, |_| true);
         (counted, inner)
     } else {
         found.into_iter().partition(|exchange| !is_server(exchange))
     };
     for _ in 0..steps {
-        (counted, inner) = behind(recording, connections, &counted, inner);
+        let is_recorded = |exchange: &Exchange| !exchange.served.is_empty();
+        (counted, inner) = behind(recording, connections, &counted, inner, is_recorded);
     }
     Exchanges { counted, inner, cut }
 }
 
-/// Of what servers ask others that which the servers of some exchanges ask recorded ones while they have one of these in hand, and
-/// the rest.
+/// Of what servers ask others that which is wanted and the servers of some exchanges ask while they have one of these in hand, and the
+/// rest.
 fn behind(
     recording: &Recording,
     connections: &Connections,
     asked: &[Exchange],
     inner: Vec<Exchange>,
+    is_wanted: impl Fn(&Exchange) -> bool,
 ) -> (Vec<Exchange>, Vec<Exchange>) {
     let mut in_hand: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for exchange in asked.iter().filter(|exchange| !exchange.served.is_empty()) {
@@ -148,7 +150,7 @@ fn behind(
     inner.into_iter().partition(|exchange| {
         let held = in_hand.get(&connections.row(exchange.connection).pid).map_or(&[][..], Vec::as_slice);
         let is_for_one = spans::length(spans::within(held, exchange.start, exchange.end)) == exchange.length();
-        exchange.end_seen == End::Client && !exchange.served.is_empty() && is_for_one
+        exchange.end_seen == End::Client && is_wanted(exchange) && is_for_one
     })
 }
 

@@ -15,7 +15,6 @@ const CLOSE: u32 = 7;
 /// Connections that were over before they were there, since their peer's answer was a refusal; none where the calls that connect
 /// have failed as well, and are told by themselves.
 pub fn find(analysis: &Analysis, failed: &[Trouble]) -> Option<Trouble> {
-    let is_told = |trouble: &Trouble| matches!(trouble, Trouble::Failed { call, error, .. } if call == "connect" && error == "ECONNREFUSED");
     let over: Vec<(usize, u64)> =
         (0..analysis.connections.all().len()).filter_map(|slot| over(analysis, slot)).collect();
     if over.is_empty() || failed.iter().any(is_told) {
@@ -34,6 +33,12 @@ pub fn find(analysis: &Analysis, failed: &[Trouble]) -> Option<Trouble> {
     let count = by_peer.values().sum();
     let (remote, _) = by_peer.into_iter().max_by_key(|(_, count)| *count)?;
     (count >= super::REPEATED).then_some(Trouble::Refused { remote, count })
+}
+
+/// Whether calls that connect have failed with the refusal.
+fn is_told(trouble: &Trouble) -> bool {
+    let Trouble::Failed { call, error, .. } = trouble else { return false };
+    call == "connect" && error == "ECONNREFUSED"
 }
 
 /// When a connection was over whose first SYN was the only one, and had no answer that it could be made by.
