@@ -56,3 +56,34 @@ fn keys() -> Result<String, getrandom::Error> {
     getrandom::fill(&mut keys)?;
     Ok(keys.iter().map(|byte| format!("{byte:02x}")).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::interventions::Request;
+    use crate::interventions::tests::{finding_at, request};
+    use crate::treatment::Treatment;
+    use case::End;
+
+    /// The parameter of the shim where handshakes were full for this reason.
+    fn parameter(why: WhyFull) -> Option<String> {
+        let (recording, mut finding) = finding_at(End::Client);
+        let (handshakes, of_them, blame) = (9, 9, why.blame());
+        finding.observed = vec![Observation::FullHandshakes { handshakes, given: 0, offered: 0, why, of_them, blame }];
+        let world = World::default();
+        let request = Request { recording: Some(&recording), finding: Some(&finding), ..request(&world) };
+        let mut treatment = Treatment::default();
+        (ISSUE_TICKETS.treat)(&request, &mut treatment).ok()?;
+        treatment.preloads.pop().map(|preload| preload.parameter)
+    }
+
+    #[test]
+    fn keys_are_made_anew_where_the_server_is_to_blame_and_only_there() {
+        let keys = [WhyFull::NotGiven, WhyFull::NotAccepted].map(|why| parameter(why).expect("treated"));
+        assert!(keys.iter().all(|keys| keys.len() == "on ".len() + 2 * KEYS), "{keys:?}");
+        assert_ne!(keys[0], keys[1]);
+        assert_eq!(parameter(WhyFull::NotOffered), None);
+        assert_eq!(parameter(WhyFull::Unseen), None);
+    }
+}
