@@ -63,8 +63,7 @@ mod tests {
     use crate::World;
     use crate::interventions::Request;
     use crate::interventions::tests::{finding_at, request};
-    use crate::treatment::Treatment;
-    use case::End;
+    use crate::treatment::{End, Treatment};
 
     /// The parameter of the shim where handshakes were full for this reason.
     fn parameter(why: WhyFull) -> Option<String> {
