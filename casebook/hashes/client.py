@@ -13,7 +13,7 @@ def main():
     for _ in range(int(requests)):
         connection.request("POST", "/", body=form)
         fields.add(int(connection.getresponse().read()))
-    print(f"{requests} forms, {fields} fields")
+    print(f"{requests} forms of {max(fields)} fields")
 
 
 main()

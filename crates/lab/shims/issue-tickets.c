@@ -1,13 +1,16 @@
 /* Lets a server of OpenSSL's give session tickets that each of its processes and hosts takes: what a program sets against tickets is
  * accepted and not set, and in place of keys of its own it has those of the parameter: `on`, and 80 bytes in hexadecimal.
  *
- * Changed counts settings left out, and contexts with those keys. Programs set them as options (SSL_OP_NO_TICKET), as a number, by
- * SSL_CTX_ctrl and SSL_CTX_callback_ctrl, for which OpenSSL's headers have other names, or not at all. */
-#include "shim.h"
+ * Changed counts settings left out, and connections accepted with those keys: clients' contexts have them as well, which changes
+ * nothing. Programs set them as options (SSL_OP_NO_TICKET), as a number, by SSL_CTX_ctrl and SSL_CTX_callback_ctrl, for which OpenSSL's
+ * headers have other names, or not at all. */
 
-/* openssl/ssl.h: SSL_OP_NO_TICKET, SSL_CTRL_SET_TLSEXT_TICKET_KEYS, SSL_CTRL_SET_TLSEXT_TICKET_KEY_CB; how many tickets there are
- * unless a program says so; and as long as OpenSSL's keys are since 1.1.0: a name of 16 bytes and two keys of 32. */
-static const uint64_t NO_TICKET = 1u << 14;
+/* openssl/ssl.h: SSL_OP_NO_TICKET. */
+#define LEFT_OUT (1ULL << 14)
+#include "tls-options.h"
+
+/* SSL_CTRL_SET_TLSEXT_TICKET_KEYS, SSL_CTRL_SET_TLSEXT_TICKET_KEY_CB; how many tickets there are unless a program says so; and as long
+ * as OpenSSL's keys are since 1.1.0: a name of 16 bytes and two keys of 32. */
 enum { SET_KEYS = 59, SET_KEY_CALLBACK = 72, USUAL_TICKETS = 2, KEYS = 80 };
 
 static unsigned char keys[KEYS];
@@ -32,17 +35,6 @@ __attribute__((constructor)) static void begin(void)
 		has_keys = has_keys && high >= 0 && low >= 0;
 		keys[i] = high << 4 | low;
 	}
-}
-
-static uint64_t allowed(uint64_t options)
-{
-	if (!(options & NO_TICKET))
-		return options;
-	SEEN();
-	if (shim_is_inert)
-		return options;
-	CHANGED();
-	return options & ~NO_TICKET;
 }
 
 static size_t tickets(size_t number)
@@ -72,8 +64,8 @@ static void *with_keys(void *context)
 {
 	REAL(control_of_context *, "SSL_CTX_ctrl");
 	SEEN();
-	if (context && has_keys && real && real(context, SET_KEYS, KEYS, keys) > 0)
-		CHANGED();
+	if (context && has_keys && real)
+		real(context, SET_KEYS, KEYS, keys);
 	return context;
 }
 
@@ -89,16 +81,27 @@ EXPORT void *SSL_CTX_new_ex(void *library, const char *properties, const void *m
 	return real ? with_keys(real(library, properties, method)) : 0;
 }
 
-EXPORT uint64_t SSL_CTX_set_options(void *context, uint64_t options)
+/* A server's end begins. */
+static void accepted(void)
 {
-	REAL(__typeof__(&SSL_CTX_set_options), "SSL_CTX_set_options");
-	return real ? real(context, allowed(options)) : 0;
+	SEEN();
+	if (has_keys)
+		CHANGED();
 }
 
-EXPORT uint64_t SSL_set_options(void *connection, uint64_t options)
+EXPORT void SSL_set_accept_state(void *connection)
 {
-	REAL(__typeof__(&SSL_set_options), "SSL_set_options");
-	return real ? real(connection, allowed(options)) : 0;
+	REAL(__typeof__(&SSL_set_accept_state), "SSL_set_accept_state");
+	accepted();
+	if (real)
+		real(connection);
+}
+
+EXPORT int SSL_accept(void *connection)
+{
+	REAL(__typeof__(&SSL_accept), "SSL_accept");
+	accepted();
+	return real ? real(connection) : -1;
 }
 
 EXPORT int SSL_CTX_set_num_tickets(void *context, size_t number)

@@ -3,7 +3,7 @@
 
 use crate::Recording;
 use crate::tables::{Process, Thread};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// As many bytes of a name the kernel keeps of a thread (`TASK_COMM_LEN` less its end).
 const LONGEST_COMM: usize = 15;
@@ -12,32 +12,31 @@ impl Recording {
     /// What a program is called: as it was started, where the kernel and the program's own arguments agree on a name, since several
     /// programs can be links to one file; else its file's name. Empty where neither is known.
     pub fn program<'r>(&'r self, process: &'r Process) -> &'r str {
-        let started_as = base_name(process.command.split(' ').next().unwrap_or_default());
-        let file = base_name(&process.executable);
-        if started_as.is_empty() || started_as == file {
-            return file;
-        }
-        // The kernel's is that of the path that was executed, until the program changes it.
-        let of_kernel = &started_as.as_bytes()[..started_as.len().min(LONGEST_COMM)];
-        let agrees = |thread: &Thread| thread.tid == process.pid && thread.name.as_bytes() == of_kernel;
-        if self.threads.iter().any(agrees) { started_as } else { file }
+        let is_called = |name: &[u8]| {
+            let agrees = |thread: &Thread| thread.tid == process.pid && thread.name.as_bytes() == name;
+            self.threads.iter().any(agrees)
+        };
+        name(process, is_called)
     }
 
     /// Calls the files of programs, and the code in them, as the programs were started, where all agree. A version at the name's end
     /// stays: that `python3` was `python3.11` matters.
     pub(crate) fn call_files_as_started(&mut self) {
+        // Of very many processes nobody looks through all threads for each.
+        let first = self.threads.iter().filter(|thread| thread.tid == thread.pid);
+        let called: HashSet<(u32, &[u8])> = first.map(|thread| (thread.tid, thread.name.as_bytes())).collect();
         let mut names: BTreeMap<&str, Option<&str>> = BTreeMap::new();
         for process in self.processes.iter().filter(|process| !process.command.is_empty()) {
-            let name = self.program(process);
+            let name = name(process, |name| called.contains(&(process.pid, name)));
             let agreed = names.entry(&process.executable).or_insert(Some(name));
             *agreed = agreed.filter(|agreed| *agreed == name);
         }
-        let called = |(file, name): (&str, Option<&str>)| {
+        let renamed = |(file, name): (&str, Option<&str>)| {
             let name = name.filter(|name| !base_name(file).starts_with(name))?;
             let folder = &file[..file.len() - base_name(file).len()];
             Some((file.to_string(), format!("{folder}{name}")))
         };
-        let names: BTreeMap<String, String> = names.into_iter().filter_map(called).collect();
+        let names: BTreeMap<String, String> = names.into_iter().filter_map(renamed).collect();
         if names.is_empty() {
             return;
         }
@@ -48,6 +47,16 @@ impl Recording {
             }
         }
     }
+}
+
+/// What a process is called: as it was started, where the kernel calls it so as well, which is asked by as much as that keeps.
+fn name(process: &Process, is_called: impl Fn(&[u8]) -> bool) -> &str {
+    let started_as = base_name(process.command.split(' ').next().unwrap_or_default());
+    let file = base_name(&process.executable);
+    // The kernel's is that of the path that was executed, until the program changes it.
+    let of_kernel = &started_as.as_bytes()[..started_as.len().min(LONGEST_COMM)];
+    let is_it = !started_as.is_empty() && started_as != file && is_called(of_kernel);
+    if is_it { started_as } else { file }
 }
 
 /// The last part of a path.

@@ -20,7 +20,7 @@ detector! {
     /// Nothing that is safe: filters are there to keep a program from doing harm, and a program that has one cannot be rid of it.
     ///
     /// ## Remedy
-    /// Shorten the filter, or have it search instead of compare (libseccomp: SCMP_FLTATR_CTL_OPTIMIZE = 2; runc and crun do so); let the
+    /// Shorten the filter, or have it search instead of compare (libseccomp: SCMP_FLTATR_CTL_OPTIMIZE = 2); let the
     /// calls that are made most be decided by their number alone, which Linux remembers since 5.11; have one filter rather than several.
     /// Of audit: fewer rules, by the keys that are needed (`auditctl -l`).
     ///

@@ -23,8 +23,8 @@ intervention! {
     /// to offer one that was not taken. A client has to offer it by itself.
     ///
     /// ## How we know it took effect
-    /// The shim counts settings that it left out, and contexts with those keys. Whether the client resumes shows in
-    /// the effect.
+    /// The shim counts settings that it left out, and connections that are accepted with those keys. Whether the client
+    /// resumes shows in the effect.
     pub const ISSUE_TICKETS: Intervention = Intervention {
         name: "issue-tickets",
         summary: "has the server give session tickets, and take them on each of its hosts",

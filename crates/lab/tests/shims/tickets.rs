@@ -54,9 +54,20 @@ fn servers_give_tickets_that_others_take_and_an_inert_shim_leaves_them_alone() {
     };
     let (printed, counts) = resumed(&format!("on {}", "5a".repeat(80)));
     assert_eq!(printed, "True True True True True");
-    // Ten servers, and six settings against tickets.
+    // Ten connections accepted, and six settings against tickets.
     assert!(counts.changed >= 16, "{counts:?}");
     let (printed, counts) = resumed("inert");
     assert_eq!(printed, "False False False False False");
     assert!(counts.seen >= 16 && counts.changed == 0, "{counts:?}");
+}
+
+#[test]
+fn a_client_alone_is_no_server_that_was_changed() {
+    let preloaded = Preloaded::new(&[("issue-tickets", &format!("on {}", "5a".repeat(80)))]);
+    preloaded.python(
+        "import ssl; ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname='a')",
+        &[],
+    );
+    let counts = preloaded.counts("issue-tickets");
+    assert!(counts.seen > 0 && counts.changed == 0, "{counts:?}");
 }
