@@ -122,7 +122,7 @@ fn cost(finding: &Finding, answer: &Answer) -> String {
     if waited_for || !burns {
         return said;
     }
-    format!("{said} It is CPU time only: nobody waits for it.").trim_start().to_string()
+    format!("{said} This is CPU time; nobody need be waiting for it.").trim_start().to_string()
 }
 
 /// Whether trials say what the finding costs: then that is its figure, and the ledger's is a bound.
