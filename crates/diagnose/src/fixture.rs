@@ -2,9 +2,11 @@
 
 mod at_once;
 mod in_kernel;
+mod requests;
 
 pub use at_once::{asked_at_once, asked_at_once_for};
 pub use in_kernel::requests_in_kernel;
+pub use requests::{keep_alive, paced, request, request_with};
 
 use case::tables::{
     Call, Connection, Handshake, Location, Lookup, Path, Process, Sample, Segment, StackFrame, Switch, TcpEvent,
@@ -326,88 +328,4 @@ impl Fixture {
 
 fn transfer(call: &mut Call, connection: u32, bytes: i64) {
     (call.connection, call.fd, call.result, call.argument_2) = (connection, connection as i32 + 2, bytes, 16_384);
-}
-
-/// Requests over one kept connection, each answered by the server after `think` on its processor; nothing is wrong.
-pub fn keep_alive(requests: u32, think: u64) -> Fixture {
-    let mut fixture = Fixture::new();
-    fixture.connect(1, CLIENT);
-    let mut server_idle = fixture.now;
-    for _ in 0..requests {
-        request(&mut fixture, CLIENT, 1, think, &mut server_idle);
-        fixture.now += 20 * US;
-    }
-    fixture.off(SERVER, server_idle, fixture.now + MS);
-    fixture
-}
-
-/// One request and its response; the server waits in `epoll_wait` from `server_idle` until it arrives.
-pub fn request(fixture: &mut Fixture, tid: u32, connection: u32, think: u64, server_idle: &mut u64) {
-    request_with(fixture, tid, connection, server_idle, |fixture| fixture.now += think);
-}
-
-/// The same; what the server does between the request and its response, `serve` says.
-pub fn request_with(
-    fixture: &mut Fixture,
-    tid: u32,
-    connection: u32,
-    server_idle: &mut u64,
-    serve: impl FnOnce(&mut Fixture),
-) {
-    let start = fixture.now;
-    fixture.moves(tid, connection, WRITE, 200);
-    fixture.travels(start + 3 * US, connection, connection + 1000, 200);
-    let waiting = fixture.now;
-    // The server's side of the story.
-    fixture.now = *server_idle;
-    let woken = start + 12 * US;
-    fixture.waits(SERVER, woken - *server_idle, EPOLL_WAIT, |call| call.result = 1);
-    fixture.moves(SERVER, connection + 1000, READ, 200);
-    serve(fixture);
-    let answered = fixture.now;
-    fixture.moves(SERVER, connection + 1000, WRITE, 1000);
-    fixture.travels(answered + 3 * US, connection + 1000, connection, 1000);
-    *server_idle = fixture.now;
-    // The client's.
-    fixture.now = waiting;
-    fixture.waits_for(tid, connection, answered + 12 * US - waiting, 1000);
-}
-
-/// Clients whose requests a server reads as they come; it answers one each time its event loop's wait ends. Before them one
-/// comes alone, and is answered after so many nanoseconds.
-pub fn paced(alone: u64, distances: &[u64], waiting: u32, result: i64) -> Recording {
-    let mut fixture = Fixture::new();
-    for id in 1..=waiting {
-        fixture.process(CLIENT + id, "client");
-        fixture.connect(id, CLIENT + id);
-    }
-    let asks = |fixture: &mut Fixture, id: u32, at: u64| {
-        fixture.now = at;
-        fixture.moves(CLIENT + id, id, WRITE, 200);
-        fixture.travels(at + 3 * US, id, id + 1000, 200);
-        fixture.now = at + 12 * US;
-        fixture.moves(SERVER, id + 1000, READ, 200);
-        at + 5 * US
-    };
-    let mut idle = fixture.now;
-    request(&mut fixture, CLIENT + 1, 1, alone, &mut idle);
-    fixture.now += 5 * MS;
-    let mut now = fixture.now;
-    let mut asked: Vec<u64> = (1..=waiting).map(|id| asks(&mut fixture, id, now + u64::from(id) * 100 * US)).collect();
-    now += 2 * MS;
-    for turn in 0..60 {
-        let id = turn as u32 % waiting + 1;
-        fixture.now = now;
-        fixture.waits(SERVER, distances[turn % distances.len()], EPOLL_WAIT, |call| call.result = result);
-        let answered = fixture.now;
-        fixture.moves(SERVER, id + 1000, WRITE, 300);
-        fixture.travels(answered + 3 * US, id + 1000, id, 300);
-        let since = asked[id as usize - 1];
-        fixture.now = since;
-        fixture.waits_for(CLIENT + id, id, answered + 12 * US - since, 300);
-        let next = fixture.now;
-        asked[id as usize - 1] = asks(&mut fixture, id, next + 30 * US);
-        now = fixture.now.max(answered + 20 * US);
-    }
-    fixture.end()
 }

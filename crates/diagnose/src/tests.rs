@@ -46,20 +46,19 @@ fn a_healthy_programs_time_is_explained() {
     assert!((200 * 300 * US..200 * 310 * US).contains(&thinking), "{:?}", answer.ledger);
 }
 
-/// The least time that the diagnosis of so many requests on one connection took.
-fn time(requests: u32) -> Duration {
-    let recording = keep_alive(requests, 300 * US).end();
-    let once = || {
-        let start = Instant::now();
-        assert_eq!(answer(&recording).exchanges, u64::from(requests));
-        start.elapsed()
-    };
-    (0..3).map(|_| once()).min().unwrap_or_default()
-}
-
 #[test]
 fn six_times_as_many_requests_do_not_take_much_more_than_six_times_as_long() {
-    let (few, many) = (time(4_000), time(24_000));
+    let recordings = [4_000, 24_000].map(|requests| keep_alive(requests, 300 * US).end());
+    let mut least = [Duration::MAX; 2];
+    // In turns, so that a busy machine slows both; the least of each is what it takes.
+    for _ in 0..4 {
+        for (least, recording) in least.iter_mut().zip(&recordings) {
+            let start = Instant::now();
+            assert!(answer(recording).exchanges >= 4_000);
+            *least = start.elapsed().min(*least);
+        }
+    }
+    let [few, many] = least;
     // Five times as long as a rule. One look at all of a connection's segments for each of its requests made it 14 times.
     assert!(many < few * 9, "{few:?} and {many:?}");
 }

@@ -186,7 +186,7 @@ impl<'e> Follower<'e> {
             let call = self.analysis.call(row as usize);
             let to = call_end(call).clamp(from, exchange.end);
             if let Some(thread) = self.analysis.threads.slot(call.tid) {
-                let taken = if number == 0 && exchange.end_seen == crate::connections::End::Server {
+                let taken = if number == 0 && exchange.end_seen == End::Server {
                     ender::taken(self.analysis, exchange.connection, thread)
                 } else {
                     None
@@ -390,15 +390,6 @@ fn peers(analysis: &Analysis) -> FxHashMap<u32, u32> {
 fn without_end(node: &mut WaitNode) {
     node.end = None;
     node.waits_for.iter_mut().for_each(without_end);
-}
-
-/// Which end of the exchanges a process is.
-fn end(process: Option<&case::tables::Process>) -> Option<End> {
-    match process.map(|row| row.role.as_str()) {
-        Some("client") => Some(End::Client),
-        Some("server") => Some(End::Server),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

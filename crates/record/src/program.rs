@@ -17,10 +17,10 @@ mod surroundings;
 pub mod trees;
 mod try_tree;
 mod user;
+mod word;
 
 use crate::RecordError;
 pub(crate) use child::Plan;
-use child::Word;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -35,6 +35,7 @@ pub use streams::{Input, Output};
 pub use surroundings::Mount;
 pub(crate) use try_tree::{TryTree, try_tree};
 pub use user::User;
+use word::Word;
 
 /// What becomes of a program when whyslow ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +123,7 @@ impl Program {
             words: File::from(words_read),
         };
         match held.next_word()? {
-            Some(word) if word.step == child::READY => Ok(held),
+            Some(word) if word.step == word::READY => Ok(held),
             Some(word) => Err(held.failed(word)),
             None => Err(RecordError::Io {
                 action: format!("starting {}", self.arguments.join(" ")),
@@ -161,8 +162,8 @@ impl Held {
 
     fn failed(&self, word: Word) -> RecordError {
         let source = std::io::Error::from_raw_os_error(word.error);
-        if word.step != child::EXECUTE {
-            return RecordError::Io { action: child::describe(word.step, &self.program), source };
+        if word.step != word::EXECUTE {
+            return RecordError::Io { action: word::describe(word.step, &self.program), source };
         }
         let name = self.program.arguments.first().cloned().unwrap_or_default();
         let reason = match word.error {

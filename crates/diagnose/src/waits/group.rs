@@ -1,6 +1,5 @@
 //! What threads did, added up by program and activity.
 
-use super::end;
 use super::kinds::words;
 use crate::analysis::Analysis;
 use crate::analysis::awaited;
@@ -297,4 +296,13 @@ pub(crate) fn after_time_outs(
     });
     let timed_out: Vec<((u32, u32), u64)> = timed_out.take(MOST_LOOKED_AT).collect();
     of_most_by(timed_out, |script, native| of_what_goes_on(&analysis.code, script, native))
+}
+
+/// Which end of the exchanges a process is.
+fn end(process: Option<&Process>) -> Option<End> {
+    match process.map(|row| row.role.as_str()) {
+        Some("client") => Some(End::Client),
+        Some("server") => Some(End::Server),
+        _ => None,
+    }
 }
