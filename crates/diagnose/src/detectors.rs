@@ -70,6 +70,7 @@ mod stopped_by_signals;
 mod superlinear_work;
 mod sync_disk;
 mod table_scan;
+mod thundering_herd;
 mod tiny_reads;
 mod tiny_tls_records;
 mod tiny_writes;
@@ -251,6 +252,7 @@ pub const ALL: &[Detector] = &[
     uncached_reads::DETECTOR,
     sleep_polling::DETECTOR,
     uneven_accept::DETECTOR,
+    thundering_herd::DETECTOR,
     pool_exhausted::DETECTOR,
     lock_convoy::DETECTOR,
     process_per_request::DETECTOR,

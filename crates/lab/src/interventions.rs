@@ -17,6 +17,7 @@ mod default_groups;
 mod delayed_ack_cap;
 mod drop_log_lines;
 mod empty_openssl_conf;
+mod exclusive_wakeups;
 mod fast_compression;
 mod free_running;
 mod hosts_entry;
@@ -187,6 +188,7 @@ pub const ALL: &[Intervention] = &[
     other_hosts_entry::OTHER_HOSTS_ENTRY,
     listen_queue::LISTEN_QUEUE,
     accept_in_turn::ACCEPT_IN_TURN,
+    exclusive_wakeups::EXCLUSIVE_WAKEUPS,
     refuse_silent::REFUSE_SILENT,
     no_time_wait::NO_TIME_WAIT,
     kept_connections::KEPT_CONNECTIONS,

@@ -66,6 +66,7 @@ intervention! {
             Prediction::does_nothing("P67"),
             Prediction::does_nothing("P68"),
             Prediction::does_nothing("P71"),
+            Prediction::does_nothing("P74"),
         ],
         doses: &DOSES,
         unit: "ms",
