@@ -1,14 +1,15 @@
 //! Statements on their way to a database in plain text: PostgreSQL's messages Query and Parse
 //! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>), MariaDB's COM_QUERY and COM_STMT_PREPARE
-//! (<https://mariadb.com/kb/en/com_query/>). Of a statement its verb is kept and the first table, no value and no column.
+//! (<https://mariadb.com/kb/en/com_query/>) and COM_PING. Of a statement its verb is kept and the first table, no value and no
+//! column; `SELECT 1`, which asks only whether anybody is there, is kept as it is.
 
 use super::Moved;
 use case::tables::{Command, direction, role};
 
 /// What statements begin with that somebody waits for.
-const VERBS: [&str; 14] = [
-    "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "MERGE", "REPLACE", "COPY", "BEGIN", "COMMIT", "ROLLBACK", "CALL",
-    "VACUUM", "TRUNCATE",
+const VERBS: [&str; 17] = [
+    "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "MERGE", "REPLACE", "COPY", "BEGIN", "START", "COMMIT", "END",
+    "ROLLBACK", "ABORT", "CALL", "VACUUM", "TRUNCATE",
 ];
 /// The words before a table's name.
 const BEFORE_TABLE: [&str; 4] = ["FROM", "INTO", "UPDATE", "TABLE"];
@@ -17,6 +18,8 @@ const LONGEST_TABLE: usize = 64;
 
 const COM_QUERY: u8 = 3;
 const COM_STMT_PREPARE: u8 = 22;
+/// A whole packet: one byte long, the first of a conversation's turn.
+const COM_PING: [u8; 5] = [1, 0, 0, 0, 14];
 
 /// The statement that a call's first bytes begin, where they come from the end that asks.
 pub(super) fn command(connection: u32, asks: u8, moved: &Moved) -> Option<Command> {
@@ -25,10 +28,20 @@ pub(super) fn command(connection: u32, asks: u8, moved: &Moved) -> Option<Comman
         return None;
     }
     let bytes = moved.captured();
+    let says = |(name, object)| Command {
+        time: moved.start,
+        connection,
+        tid: moved.tid,
+        direction: moved.direction,
+        name,
+        object,
+    };
+    if bytes == COM_PING {
+        return Some(says(("PING".to_string(), String::new())));
+    }
     let statement = of_postgresql(bytes, moved.bytes).or_else(|| of_mariadb(bytes, moved.bytes))?;
     let is_whole = bytes.len() as u64 == moved.bytes || statement.contains(&0);
-    let (name, object) = verb_and_table(statement, is_whole)?;
-    Some(Command { time: moved.start, connection, tid: moved.tid, direction: moved.direction, name, object })
+    verb_and_table(statement, is_whole).map(says)
 }
 
 /// A letter, the message's length without it, and the statement; in Parse behind the name that it is given. Other messages may
@@ -63,6 +76,9 @@ fn verb_and_table(statement: &[u8], is_whole: bool) -> Option<(String, String)> 
     let verb = words.next()?.trim_end_matches(';').to_ascii_uppercase();
     if !VERBS.contains(&verb.as_str()) {
         return None;
+    }
+    if verb == "SELECT" && is_whole && words.clone().map(|word| word.trim_end_matches(';')).eq(["1"]) {
+        return Some(("SELECT 1".to_string(), String::new()));
     }
     let is_before = |word: &str| BEFORE_TABLE.iter().any(|before| word.eq_ignore_ascii_case(before));
     let table =
@@ -125,6 +141,15 @@ mod tests {
         assert_eq!(said(&mariadb(0, "\0\u{1}DELETE FROM t")), Some(pair("DELETE", "t")));
         assert_eq!(said(&postgresql(b'Q', "BEGIN;\0")), Some(pair("BEGIN", "")));
         assert_eq!(said(&postgresql(b'Q', "select * from orders\0")), Some(pair("SELECT", "orders")));
+    }
+
+    #[test]
+    fn what_asks_only_whether_anybody_is_there_is_known_as_a_whole() {
+        assert_eq!(said(&postgresql(b'Q', "select 1;\0")), Some(pair("SELECT 1", "")));
+        assert_eq!(said(&mariadb(0, "SELECT 1")), Some(pair("SELECT 1", "")));
+        assert_eq!(said(&postgresql(b'Q', "SELECT 17\0")), Some(pair("SELECT", "")));
+        assert_eq!(said(&postgresql(b'Q', "SELECT 1 FROM t\0")), Some(pair("SELECT", "t")));
+        assert_eq!(said(&COM_PING), Some(pair("PING", "")));
     }
 
     #[test]

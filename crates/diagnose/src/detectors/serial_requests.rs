@@ -1,6 +1,7 @@
 //! P35: many round trips, one after the other.
 
 mod detours;
+mod housekeeping;
 mod in_hand;
 mod statements;
 
@@ -21,6 +22,8 @@ detector! {
     /// questions could have been sent together, in a batch, or concurrently. Or a server asks a database for a list and
     /// then for each of its rows (N+1 queries), while one request waits. Or each request is made twice: the first is only
     /// redirected, or turned away for lack of credentials, or asks only what the next one may do (OPTIONS) or for its head (HEAD).
+    /// Or a database is asked whether it is there before each statement (SELECT 1, PING), or a transaction is begun and ended
+    /// around each single one.
     ///
     /// ## Evidence
     /// Ten requests or more between one process and one peer that never overlap and follow each other closely; a round
@@ -32,7 +35,9 @@ detector! {
     /// for each beyond 100 us, where it was recorded. Or ten requests or more, and a
     /// quarter of all, that are answered 301, 302, 307 or 308 and followed by one for the same path on another host, in
     /// another folder, or with a slash, or answered 401 or 407 and followed by the same again; which succeeds. Or as many by OPTIONS or
-    /// HEAD, each followed by another for the same address.
+    /// HEAD, each followed by another for the same address. Or a hundred statements or more that fetch and change nothing, a quarter
+    /// as many as others at least, of which half stand right beside one: `SELECT 1` and PING, the begin of a transaction of one
+    /// statement, and its end where that one reads.
     ///
     /// ## What proves it
     /// Adding d ms to the round trip: the total grows by n times d.
@@ -74,10 +79,11 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let within = if analysis.is_capture() { None } else { in_hand::find(analysis) };
     // What servers ask one after another, they ask since their clients do.
     if analysis.steps > 0 {
-        return within;
+        return housekeeping::find(analysis).or(within);
     }
     // Requests that need not be made are to be left out, however far away the peer is.
-    detours::find(analysis).or_else(|| {
+    let needless = detours::find(analysis).or_else(|| housekeeping::find(analysis));
+    needless.or_else(|| {
         let found = [distant(analysis), within, statements::find(analysis)];
         found.into_iter().flatten().max_by_key(|found| found.saving.wall)
     })

@@ -13,7 +13,7 @@ table! {
         pub tid: u32,
         /// Out or in; see `direction`.
         pub direction: u8,
-        /// The word, in capitals: GET, KEYS, SELECT.
+        /// The word, in capitals: GET, KEYS, SELECT; `SELECT 1` where that is the whole statement.
         pub name: String as Word,
         /// The first table that a statement names; empty where there is none, or the captured bytes end before.
         pub object: String as Program = String::new(),
