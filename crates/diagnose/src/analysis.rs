@@ -204,6 +204,18 @@ impl<'r> Analysis<'r> {
         sum
     }
 
+    /// How long a thread was on CPU between two times.
+    pub fn on_cpu(&self, tid: u32, from: u64, to: u64) -> u64 {
+        let Some(slot) = self.threads.slot(tid) else { return 0 };
+        let mut sum = 0;
+        self.threads.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {
+            if moment.state == State::OnProcessor {
+                sum += moment.end - moment.start;
+            }
+        });
+        sum
+    }
+
     /// The CPU time a sample stands for.
     pub fn sample_period(&self) -> u64 {
         1_000_000_000 / u64::from(self.recording.manifest.sampling_hertz.max(1))

@@ -1,6 +1,7 @@
 //! P52: requests wait until a process has started that only they need.
 
 mod forks;
+mod replaced;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +12,7 @@ use crate::connections::End;
 use crate::exchange::Exchange;
 use crate::images;
 use crate::syscall;
-use crate::threads::{Cursor, State, call_end};
+use crate::threads::call_end;
 use crate::waits;
 use case::Nanos;
 use case::tables::{Call, Process};
@@ -23,7 +24,8 @@ detector! {
     ///
     /// ## What it is
     /// A program is started anew for each request: a CGI script, a shell, an interpreter. Before it does anything for the
-    /// request it is loaded, linked and initialised, and reads the same modules and settings as the one before.
+    /// request it is loaded, linked and initialised, and reads the same modules and settings as the one before. Or a server
+    /// replaces its workers after a request or a few (max_requests), and the next connection waits until a new one is there.
     ///
     /// ## Evidence
     /// Processes that become another program (exec) and end within a request, again and again; and requests whose waits,
@@ -32,7 +34,9 @@ detector! {
     /// processes of that program open, but no longer than until the process writes, starts another one or computes for longer
     /// than it has run so far. Where the new process asks itself, once or twice (a curl for each page), its start lies before
     /// its request, and is charged as well. Or forks within requests that take a millisecond of CPU time or more by
-    /// themselves, again and again: the process that is copied is large.
+    /// themselves, again and again: the process that is copied is large. Or connections that wait in a listener's queue between the
+    /// last answer of a worker that took connections and ended, and the moment when the one forked in its place, by the same
+    /// parent, is there for them.
     ///
     /// ## What proves it
     /// Nothing from outside: no environment keeps a process for the next request. It remains a suspicion with an upper bound,
@@ -86,7 +90,7 @@ impl Started<'_> {
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let found = [starts(analysis), forks::detect(analysis)];
+    let found = [starts(analysis), forks::detect(analysis), replaced::detect(analysis)];
     found.into_iter().flatten().max_by_key(|found| found.saving.wall + found.saving.outside)
 }
 
@@ -121,7 +125,7 @@ fn starts(analysis: &Analysis) -> Option<Found> {
     let cpu = habitual
         .iter()
         .map(|&index| &started[index])
-        .map(|one| cpu(analysis, one.image.pid, one.begun, one.ready))
+        .map(|one| analysis.on_cpu(one.image.pid, one.begun, one.ready))
         .sum();
     let length = |index: usize| started[index].ready - started[index].begun;
     let usual = Nanos(median(most.iter().map(|&index| length(index)).collect()));
@@ -272,7 +276,7 @@ fn ready(analysis: &Analysis, started: &Started, loaded: &FxHashSet<u32>) -> u64
     let opened = opened(analysis, started.image.pid).filter(|(path, at)| loaded.contains(path) && *at <= acts);
     let (mut ready, mut before) = (started.begun, 0);
     for (_, at) in opened {
-        let next = cpu(analysis, started.image.pid, ready, at);
+        let next = analysis.on_cpu(started.image.pid, ready, at);
         if next > before.max(INITIALISES) {
             break;
         }
@@ -297,16 +301,4 @@ fn waited(analysis: &Analysis, started: &[Started]) -> Vec<f64> {
         }
     }
     waited
-}
-
-/// The CPU time of a thread between two times.
-fn cpu(analysis: &Analysis, tid: u32, from: u64, to: u64) -> u64 {
-    let Some(slot) = analysis.threads.slot(tid) else { return 0 };
-    let mut cpu = 0;
-    analysis.threads.walk(slot, from, to, &mut Cursor::default(), &mut |moment| {
-        if moment.state == State::OnProcessor {
-            cpu += moment.end - moment.start;
-        }
-    });
-    cpu
 }

@@ -24,7 +24,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         }
         // Whoever is blocked in it waits until the child has become another program (vfork): that is the child's start.
         let within = spans::within(&requests, call.start.0, call_end(call));
-        let length: u64 = within.map(|(from, to)| super::cpu(analysis, call.tid, from, to)).sum();
+        let length: u64 = within.map(|(from, to)| analysis.on_cpu(call.tid, from, to)).sum();
         (length >= LONG).then_some((row, length))
     });
     let forks: Vec<(usize, u64)> = forks.collect();
