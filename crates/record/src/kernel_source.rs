@@ -15,12 +15,12 @@ use crate::loaded::refused;
 use crate::own_cost::{OwnCost, time_of_a_call};
 use crate::programs::InterpreterMaps;
 use crate::row_switch::RowSwitch;
-use crate::scheduling::Prefer;
+use crate::scheduling::{Prefer, Starvation};
 use crate::source::{Options, Progress, Role, Source};
 use crate::watched::Watched;
 use aya::maps::{HashMap, MapData, RingBuf};
 use broker::ask;
-use case::{CaseWriter, Manifest};
+use case::{CaseWriter, Manifest, Nanos};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
@@ -180,10 +180,15 @@ impl Source for KernelSource {
 
 /// The drain's thread.
 fn run(mut drain: Drain, mut ring: RingBuf<MapData>, tasks: &Receiver<Task>, shared: &Shared) -> Drain {
+    let thread = nix::unistd::gettid().as_raw() as u32;
+    // Beside a subject that fills all processors its share is too small, and what finds no room in the ring is lost. Where it is
+    // refused, as without root, losses are counted as ever.
+    let prefer = |before_all: bool| {
+        let _ = ask(Prefer { thread, before_all }, &[]);
+    };
+    let (mut starvation, mut is_first) = (Starvation::default(), false);
     if drain.keeps_everything() {
-        // Beside a subject that fills all processors its share is too small, and what finds no room in the ring is lost. Where
-        // it is refused, as without root, losses are counted as ever.
-        let _ = ask(Prefer { thread: nix::unistd::gettid().as_raw() as u32 }, &[]);
+        prefer(false);
     }
     loop {
         // Read before the last taking, so that nothing that was in the ring at the stop is left there.
@@ -191,13 +196,20 @@ fn run(mut drain: Drain, mut ring: RingBuf<MapData>, tasks: &Receiver<Task>, sha
         while let Ok(task) = tasks.try_recv() {
             task(&mut drain);
         }
-        drain.take(&mut ring);
+        let is_empty = drain.take(&mut ring, Nanos(u64::from(DRAIN_PERIOD_MS) * 1_000_000));
         drain.turn();
+        if drain.keeps_everything() && !is_first && starvation.is_there(is_empty) {
+            prefer(true);
+            is_first = true;
+        }
         let progress = drain.progress();
         shared.events.store(progress.events, Ordering::Relaxed);
         shared.lost.store(progress.lost, Ordering::Relaxed);
         shared.requests.store(progress.requests, Ordering::Relaxed);
         shared.failed.store(drain.has_failed(), Ordering::Relaxed);
+        if !is_empty {
+            continue;
+        }
         if stopping {
             return drain;
         }

@@ -14,8 +14,9 @@ const RELEASE: u64 = 1_000_000;
 /// A pause is at least this part of a round trip: windows are opened in two parts as a rule, and the bursts that they let go may be
 /// half a round trip apart.
 const QUIET: f64 = 0.25;
-/// Whatever went within this part of a round trip is under way together: with the shortest pause it is spread over less.
-const WITHIN: f64 = 0.9;
+/// Whatever went within this part of a round trip is under way together. The same burst a turn before ended a round trip ago at
+/// least; that between them, where a window is opened in two parts, began less than one ago, if only just.
+const WITHIN: f64 = 0.97;
 /// Within this part of a round trip nobody asks twice who waits for answers: it is the shortest round trip that was seen.
 const TURN: f64 = 0.99;
 /// A smaller burst is no window that anybody sets: frames alone may have 16 kB.
