@@ -1,5 +1,8 @@
 //! Programs by the name that they were started as. Several of a package's are often links to one file: `redis-server` is one to
-//! `redis-check-rdb` on Debian, and nobody knows it by that name.
+//! `redis-check-rdb` on Debian, and nobody knows it by that name. Of an interpreter it is the script's: with two services in
+//! Python, `python3` tells nobody which.
+
+mod script;
 
 use crate::Recording;
 use crate::tables::{Process, Thread};
@@ -9,14 +12,14 @@ use std::collections::{BTreeMap, HashSet};
 const LONGEST_COMM: usize = 15;
 
 impl Recording {
-    /// What a program is called: as it was started, where the kernel and the program's own arguments agree on a name, since several
-    /// programs can be links to one file; else its file's name. Empty where neither is known.
+    /// What a program is called: an interpreter by the script that it runs; as it was started, where the kernel and the program's own
+    /// arguments agree on a name, since several programs can be links to one file; else its file's name. Empty where neither is known.
     pub fn program<'r>(&'r self, process: &'r Process) -> &'r str {
         let is_called = |name: &[u8]| {
             let agrees = |thread: &Thread| thread.tid == process.pid && thread.name.as_bytes() == name;
             self.threads.iter().any(agrees)
         };
-        name(process, is_called)
+        script::of(process).unwrap_or_else(|| name(process, is_called))
     }
 
     /// Calls the files of programs, and the code in them, as the programs were started, where all agree. A version at the name's end

@@ -206,7 +206,7 @@ fn a_sessions_file_that_is_locked_while_its_page_is_made_is_a_convoy() {
         let said = stage.run(&["report", "case"]).answered().stdout;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         // The request that is shown waits in the same place, for whomever.
-        let waits = "for the server python3 (server.py:5 in enter), which waits";
+        let waits = "for the server server.py (server.py:5 in enter), which waits";
         assert!(said.contains("A typical request (") && said.contains(waits), "{said}");
     }
 }
@@ -226,7 +226,7 @@ fn a_lock_in_a_service_behind_a_proxy_and_a_unix_socket_is_a_convoy() {
     assert!(finding.cost.share_of_wall > 0.5 && finding.place[0].function == "enter", "{finding:#?}");
     // Whose requests these are is said.
     let [Observation::Behind { client, server, requests: 160 }] = &finding.observed[..] else { panic!("{finding:#?}") };
-    assert!(client == "nginx" && server.starts_with("python3"), "{finding:#?}");
+    assert!(client == "nginx" && server == "service.py", "{finding:#?}");
 }
 
 #[test]
