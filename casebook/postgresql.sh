@@ -19,3 +19,18 @@ prepare_database() { # PORT
     psql -q -h 127.0.0.1 -p "$1" -U postgres postgres
     $as "$bin/pg_ctl" -D "$STATE/data" -w -s stop
 }
+
+# Python's driver is a package of Debian's, for Debian's interpreter.
+need_driver() {
+    if ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null; then
+        echo "skipped: python3-psycopg2 is not installed" >&2
+        exit 77
+    fi
+}
+
+# A thousand items, which anybody may read.
+prepare_items() { # PORT
+    prepare_database "$1" <<<"CREATE TABLE items (id int PRIMARY KEY, name text);
+INSERT INTO items SELECT n, 'item ' || n FROM generate_series(0, 999) n;"
+    echo "host all all all trust" >>"$STATE/data/pg_hba.conf"
+}

@@ -3,13 +3,10 @@
 # QUERIES  how many questions are asked (default 150)
 . "$(dirname "$0")/../session.sh"
 choose_variant slow fixed -- "$@"
-# The driver is a package of Debian's, for Debian's interpreter.
-if ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null; then echo "skipped: python3-psycopg2 is not installed" >&2; exit 77; fi
 . "$CASEBOOK/postgresql.sh"
+need_driver
 port=$(free_port)
-prepare_database "$port" <<<"CREATE TABLE items (id int PRIMARY KEY, name text);
-INSERT INTO items SELECT n, 'item ' || n FROM generate_series(0, 999) n;"
-echo "host all all all trust" >>"$STATE/data/pg_hba.conf"
+prepare_items "$port"
 queries=150
 if [ "$VARIANT" = fixed ]; then queries=3000; fi
 watch --server "$DATABASE -h {server} -p $port" -- \

@@ -2,9 +2,8 @@
 # Usage: run.sh [slow|fixed] [options of whyslow run]
 . "$(dirname "$0")/../session.sh"
 choose_variant slow fixed -- "$@"
-# The driver is a package of Debian's, for Debian's interpreter.
-if ! /usr/bin/python3 -c 'import psycopg2' 2>/dev/null; then echo "skipped: python3-psycopg2 is not installed" >&2; exit 77; fi
 . "$CASEBOOK/postgresql.sh"
+need_driver
 port=$(free_port)
 database=$(free_port)
 prepare_database "$database" <<'SQL'

@@ -109,9 +109,10 @@ impl Request for Prefer {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         let usual = Attributes { flags: libc::SCHED_FLAG_RESET_ON_FORK as u64, ..Attributes::default() };
-        let preferred = match self.before_all {
-            true => Attributes { policy: libc::SCHED_RR, priority: BEFORE_USUAL, ..usual },
-            false => Attributes { nice: FIRST, ..usual },
+        let preferred = if self.before_all {
+            Attributes { policy: libc::SCHED_RR, priority: BEFORE_USUAL, ..usual }
+        } else {
+            Attributes { nice: FIRST, ..usual }
         };
         set(self.thread, &preferred)?;
         reply(())

@@ -1,7 +1,7 @@
 //! Forks that take long by themselves: all page tables of a large process are copied, and given up again at the child's end.
 
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::detectors::{Found, costly_call, median, rows};
+use crate::detectors::{Found, costly_call, median, of_every_request, rows};
 use crate::number;
 use crate::spans;
 use crate::syscall;
@@ -32,17 +32,12 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         return None;
     }
     let wall: u64 = forks.iter().map(|(_, length)| length).sum();
-    let count = analysis.exchanges.len().max(1) as u64;
+    let affected = forks.len().min(analysis.exchanges.len()) as u64;
     let usual = Nanos(median(forks.iter().map(|(_, length)| *length).collect()));
     let place = costly_call(analysis, forks.iter().copied());
     let what = "Requests wait while a large process is copied (fork)".to_string();
     Some(Found {
-        title: format!(
-            "{what}: {} of every {} request{}",
-            Nanos(wall / count),
-            Nanos(analysis.exchange_wall() / count),
-            place.in_words()
-        ),
+        title: of_every_request(analysis, &what, wall, &place),
         what,
         mechanism: vec![
             format!(
@@ -53,7 +48,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
             "The child gives its table up again at its end, and each page that either of them writes until then is copied, too."
                 .to_string(),
         ],
-        saving: PotentialSaving { wall, outside: 0, cpu: wall, affected: (forks.len() as u64).min(count) },
+        saving: PotentialSaving { wall, outside: 0, cpu: wall, affected },
         rows: rows("calls", forks.iter().map(|(row, _)| *row)),
         place,
         remedy: "Start processes without a copy (posix_spawn, vfork), from a small helper that was started early, or keep a pool \

@@ -3,7 +3,7 @@
 
 use super::{PROCESSES, asked, asking};
 use crate::analysis::{Analysis, PotentialSaving};
-use crate::detectors::{Found, costly_call, median, rows};
+use crate::detectors::{Found, costly_call, median, of_every_request, rows};
 use crate::images::Images;
 use crate::number;
 use crate::spans;
@@ -64,15 +64,9 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let first = workers[costs[0].0.next].row;
     let parent = Images::new(analysis.recording).at(first.parent, first.start.0);
     let parent = parent.map_or("a process", |row| analysis.recording.program(row));
-    let count = analysis.exchanges.len().max(1) as u64;
     let what = "Requests wait until a worker has been replaced by the next".to_string();
     Some(Found {
-        title: format!(
-            "{what}: {} of every {} request{}",
-            Nanos(wall / count),
-            Nanos(analysis.exchange_wall() / count),
-            place.in_words()
-        ),
+        title: of_every_request(analysis, &what, wall, &place),
         what,
         mechanism: vec![
             format!(
@@ -93,7 +87,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
             wall,
             outside: 0,
             cpu: costs.iter().map(|(gap, _)| on_cpu(gap)).sum(),
-            affected: (costs.len() as u64).min(count),
+            affected: (costs.len() as u64).min(analysis.exchanges.len() as u64),
         },
         rows: rows("calls", forks.iter().map(|(row, _)| *row)),
         place,
