@@ -19,15 +19,15 @@ WRAP(int, epoll_ctl, (int epoll, int what, int fd, struct epoll_event *event))
 	if (!event || what == EPOLL_CTL_DEL || (event->events & EPOLLONESHOT) || option_of(fd, SO_ACCEPTCONN) != 1)
 		return real(epoll, what, fd, event);
 	SEEN();
-	if (shim_is_inert || !(event->events & EPOLLIN) || (what == EPOLL_CTL_ADD && (event->events & EPOLLEXCLUSIVE)))
+	if (shim_is_inert || (what == EPOLL_CTL_ADD && (event->events & EPOLLEXCLUSIVE)))
 		return real(epoll, what, fd, event);
 	struct epoll_event alone = *event;
 	alone.events = (event->events & ALLOWED) | EPOLLEXCLUSIVE;
-	/* What is watched so cannot be modified, only watched anew. */
+	/* What is watched so cannot be modified, only watched anew: also where the program wants to hear of nothing for a while. */
 	if (what == EPOLL_CTL_MOD && real(epoll, EPOLL_CTL_DEL, fd, &alone))
 		return -1;
-	if (real(epoll, EPOLL_CTL_ADD, fd, &alone))
-		return -1;
+	if (!(event->events & EPOLLIN) || real(epoll, EPOLL_CTL_ADD, fd, &alone))
+		return real(epoll, EPOLL_CTL_ADD, fd, event);
 	CHANGED();
 	return 0;
 }

@@ -24,7 +24,7 @@ const UNREADABLE_SHOWN: usize = 5;
 /// An event is at most so long on its way from the kernel to the case: the ring is emptied five times as often.
 const LONGEST_ON_THE_WAY: Nanos = Nanos(100_000_000);
 
-/// After so many events it is asked how late it is: that takes a tenth of a microsecond, and an event one.
+/// After so many events it is asked how late it is, and not after each.
 const TAKEN_AT_A_TIME: u64 = 256;
 
 /// Empties the ring.

@@ -18,8 +18,7 @@ const FIRST: i32 = -10;
 /// The lowest priority of those before all usual threads.
 const BEFORE_USUAL: u32 = 1;
 
-/// How long the drain may find the ring not empty before it is asked why: two of its periods. The ring is full after five, where
-/// the most is recorded.
+/// How long the drain may find the ring not empty before it is asked why: two of its periods, in each of which it should empty it.
 const BEHIND: Nanos = Nanos(40_000_000);
 
 /// Who waits for one part in so many of the time that it runs could catch up by as much.
@@ -101,7 +100,7 @@ pub(crate) struct Prefer {
 
 impl Request for Prefer {
     const NAME: &'static str = "prefer";
-    const CHECKS: &'static str = "a thread of the command's; one priority, which nothing inherits";
+    const CHECKS: &'static str = "a thread of the command's; one of two priorities, which nothing inherits";
     type Answer = ();
 
     fn carry_out(self, _: Vec<OwnedFd>) -> io::Result<Reply<()>> {

@@ -64,7 +64,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let first = workers[costs[0].0.next].row;
     let parent = Images::new(analysis.recording).at(first.parent, first.start.0);
     let parent = parent.map_or("a process", |row| analysis.recording.program(row));
-    let what = "Requests wait until a worker has been replaced by the next".to_string();
+    let what = "Requests wait while a worker is replaced by a new one".to_string();
     Some(Found {
         title: of_every_request(analysis, &what, wall, &place),
         what,
@@ -77,8 +77,8 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
                 how_they_ended(costs.iter().map(|(gap, _)| workers[gap.last].row))
             ),
             format!(
-                "Half of them took {} or more from their last byte to their end, and the next one {} from its fork until it was \
-                 there for a connection.",
+                "Half of them took {} or more from their last byte to their end, and the new one {} from its fork until it could \
+                 take a connection.",
                 usual(&|gap| end(gap).saturating_sub(gap.from)),
                 usual(&|gap| gap.to.saturating_sub(start(gap)))
             ),
@@ -92,7 +92,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
         rows: rows("calls", forks.iter().map(|(row, _)| *row)),
         place,
         remedy: "Let a worker serve many requests before it is replaced (a much higher limit, or none), and load the application \
-                 before the fork. If workers crash, mend that."
+                 before the fork. If workers crash, fix the crash."
             .to_string(),
         ..Found::default()
     })
