@@ -12,22 +12,24 @@ detector! {
     /// # delayed-ack-at-mss-multiple
     ///
     /// ## What it is
-    /// Before version 6.6, Linux acknowledged at once what a program had read if that was less than a segment, or more than one, and
+    /// Until October 2023, Linux acknowledged at once what a program had read if that was less than a segment, or more than one, and
     /// delayed the ACK by 40 ms where a write filled its segments exactly. A sender that waits for the ACK, for Nagle's
-    /// algorithm, then stalls after messages of one, two or three segments (or whatever fits), and after no others.
+    /// algorithm, then stalls after messages that fill their segments, and after no others. Linux itself is no such sender: what it
+    /// has sent in full segments holds nothing back (Minshall's variant of the algorithm); other systems are.
     ///
     /// ## Evidence
     /// Small writes that are held until a delayed ACK of the bytes before them, which are a multiple of the segment size (MSS); nearly
     /// all that are held so; and on the same connections small writes that left at once, though the bytes before them were
     /// not acknowledged long before either: those were no such multiple. A receiving end on a kernel that is known to be
-    /// newer is left out.
+    /// mended is left out; distributions' version numbers (6.1.0-18) do not tell.
     ///
     /// ## What proves it
     /// A byte more or less in the write before, a newer kernel at the receiving end, or TCP_NODELAY at the sending one: the stall is
     /// gone. `whyslow sweep` over the size shows stalls at multiples of a segment alone.
     ///
     /// ## Remedy
-    /// Linux 6.6 or newer at the receiving end, or TCP_NODELAY at the sending end.
+    /// A kernel of after October 2023 at the receiving end (Linux 6.6, or 6.5.7, 6.1.57, 5.10.198, 4.19.296, 4.14.327 and what
+    /// followed them), or TCP_NODELAY at the sending end.
     ///
     /// ## Not to be confused with
     /// nagle-delayed-ack (pieces of any size are held).
@@ -40,8 +42,8 @@ detector! {
 const REPEATED: usize = 3;
 /// So many of all stalls must follow a multiple.
 const MOSTLY: f64 = 0.9;
-/// The first Linux without it.
-const MENDED: (u32, u32) = (6, 6);
+/// The first Linux without it ("tcp: fix delayed ACKs for MSS boundary condition"), and the first of each older series.
+const MENDED: [(u32, u32, u32); 6] = [(6, 6, 0), (6, 5, 7), (6, 1, 57), (5, 10, 198), (4, 19, 296), (4, 14, 327)];
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let all = nagle_delayed_ack::stalls(analysis);
@@ -68,12 +70,14 @@ fn is_after_multiple(analysis: &Analysis, stall: &Stall) -> bool {
     bytes > 0 && bytes.is_multiple_of(mss)
 }
 
-/// Whether the receiving end is on the kernel that was recorded, and that is a newer one.
+/// Whether the receiving end is on the kernel that was recorded, and that is known to be mended.
 fn is_mended(analysis: &Analysis, slot: usize) -> bool {
     let kernel = &analysis.recording.manifest.host.kernel;
-    let mut numbers = kernel.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
-    let version = numbers.next().zip(numbers.next());
-    analysis.connections.all()[slot].peer.is_some() && version.is_some_and(|version| version >= MENDED)
+    let mut numbers = kernel.split(['.', '-', '+']).map_while(|part| part.parse::<u32>().ok());
+    let (Some(major), Some(minor)) = (numbers.next(), numbers.next()) else { return false };
+    let version = (major, minor, numbers.next().unwrap_or(0));
+    let in_its_series = |first: &(u32, u32, u32)| (first.0, first.1) == (major, minor) && version >= *first;
+    analysis.connections.all()[slot].peer.is_some() && (version >= MENDED[0] || MENDED.iter().any(in_its_series))
 }
 
 /// How many small segments followed soon upon others of the same turn that were no multiple.
@@ -117,13 +121,15 @@ fn found(analysis: &Analysis, stalls: &[Stall], free: usize) -> Found {
                 Nanos(late),
             ),
             format!(
-                "{} times it had sent no such multiple, and what came next left at once. Linux before 6.6 acknowledges at once \
-                 what is less than a segment or more than one, and delays the ACK of what is exactly that.",
+                "{} times it had sent no such multiple, and what came next left at once. Linux of before October 2023 acknowledges \
+                 at once what is less than a segment or more than one, and delays the ACK of what is exactly that.",
                 number::count(free as u64)
             ),
         ],
         saving: PotentialSaving { wall: within, outside: 0, cpu: 0, affected: stalls.len() as u64 },
-        remedy: format!("Use Linux 6.6 or newer at the {receiver}, or set TCP_NODELAY on the socket of the {sender}."),
+        remedy: format!(
+            "Use a kernel of after October 2023 (6.6, 6.1.57) at the {receiver}, or set TCP_NODELAY on the socket of the {sender}."
+        ),
         rows: rows("calls", stalls.iter().map(|stall| stall.write)),
         stalls: stalls.iter().map(|stall| (stall.start, stall.end)).collect(),
         place,
@@ -180,6 +186,7 @@ mod tests {
 
     #[test]
     fn stalls_after_multiples_of_a_segment_alone_are_the_kernels_and_not_nagles_in_general() {
+        assert_eq!(names(&requests(some, "6.1.56", false)), ["delayed-ack-at-mss-multiple"]);
         let answer = answer(&requests(some, "6.1.0-18-amd64", false));
         let found: Vec<&str> = answer.findings.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(found, ["delayed-ack-at-mss-multiple"]);
@@ -188,10 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn stalls_at_any_size_or_one_size_alone_or_on_a_newer_kernel_are_nagles() {
-        for recording in
-            [requests(some, "6.1.0", true), requests(|_| MSS, "6.1.0", false), requests(some, "6.18.5", false)]
-        {
+    fn stalls_at_any_size_or_one_size_alone_or_on_a_mended_kernel_are_nagles() {
+        for recording in [
+            requests(some, "6.1.0", true),
+            requests(|_| MSS, "6.1.0", false),
+            requests(some, "6.18.5", false),
+            requests(some, "6.1.57+", false),
+        ] {
             assert_eq!(names(&recording), ["nagle-delayed-ack"]);
         }
     }
