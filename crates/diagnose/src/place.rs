@@ -74,6 +74,11 @@ pub fn of_most_by(
         let sum = weights.entry(stack).or_default();
         *sum = sum.saturating_add(weight);
     }
+    of_heaviest(weights, &place)
+}
+
+/// The place that carries most of what stacks weigh together. Compiled once, whoever gathers the stacks.
+fn of_heaviest(weights: BTreeMap<(u32, u32), u64>, place: &dyn Fn(u32, u32) -> Vec<Place>) -> Located {
     let whole: u64 = weights.values().fold(0, |sum, weight| sum.saturating_add(*weight));
     // Of equals the first, so that the same recording gives the same place; the heaviest stack of a place comes first.
     let mut by_weight: Vec<((u32, u32), u64)> = weights.into_iter().filter(|(stack, _)| *stack != (0, 0)).collect();

@@ -1,5 +1,8 @@
 //! One trial: the subject started anew in its world, with what an arm attaches to it, measured over a window, ended.
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::LabError;
 use crate::extent::Extent;
 use crate::journal::{Entry, Journal};
@@ -44,6 +47,8 @@ pub struct Laboratory<'a> {
 struct Measured {
     first: Reading,
     last: Reading,
+    /// When nothing more was looked at: where the window ends with the exchange that was seen last, its answer may have gone on.
+    end: Reading,
     /// How long the exchanges of the window were; none where it never began.
     lengths: Option<Lengths>,
     ended: Option<Ended>,
@@ -161,7 +166,8 @@ impl<'a> Laboratory<'a> {
                 // Where other trials are cut after an exchange, the program's way to its end is no part of this one.
                 let is_trimmed = extent.window.is_some() && grown.exchanges > first.exchanges;
                 let lengths = dropped.map(|dropped| self.meter.lengths().since(&dropped));
-                return Ok(Measured { first, last: if is_trimmed { grown } else { last }, lengths, ended });
+                let (last, end) = (if is_trimmed { grown } else { last }, last);
+                return Ok(Measured { first, last, end, lengths, ended });
             }
             if !is_warm {
                 // Where all is over before the next look, the window has begun with the look before.
@@ -180,7 +186,7 @@ impl<'a> Laboratory<'a> {
                 let is_overdue = extent.window.is_some_and(|longest| window.elapsed() >= 2 * longest);
                 if (has_made && window.elapsed() >= extent.least) || (is_late && is_new) || is_overdue {
                     let lengths = dropped.map(|dropped| self.meter.lengths().since(&dropped));
-                    return Ok(Measured { first, last, lengths, ended: None });
+                    return Ok(Measured { first, last, end: last, lengths, ended: None });
                 }
             }
             look(begun.elapsed());
@@ -238,8 +244,8 @@ fn row(measured: &Measured) -> Trial {
         server_system: last.server_system - first.server_system,
         exit: status.unwrap_or(-1),
         metric: f64::NAN,
-        // From the start on: where the window begins is chance.
-        ..work_seen(&Reading::default(), last, Trial::default())
+        // From the start on, to the end: where the window begins is chance, and where it ends may be within the last answer.
+        ..work_seen(&Reading::default(), &measured.end, Trial::default())
     }
 }
 

@@ -271,6 +271,11 @@ pub fn is_read(number: u16) -> bool {
     matches!(class(number), Class::Read | Class::ReadVector)
 }
 
+/// Whether the call reads a directory's entries: `getdents64`, and `getdents` of old programs.
+pub fn is_listing(number: u16) -> bool {
+    matches!(i64::from(number), libc::SYS_getdents64 | libc::SYS_getdents)
+}
+
 /// Whether the call writes bytes to its descriptor. `sendfile` and `splice` count as writing.
 pub fn is_write(number: u16) -> bool {
     matches!(class(number), Class::Write | Class::HandOver)

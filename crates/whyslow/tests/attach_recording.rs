@@ -326,13 +326,14 @@ fn a_busy_nginx_loses_no_request_to_being_attached_to_and_left() {
     let stage = Stage::new();
     let nginx = Nginx::start(&stage.path("."));
     assert_eq!(listeners_on(nginx.port), [nginx.pid()], "the master, not the workers");
-    // Longer than it takes to attach and to record.
-    let seconds = stretched(Duration::from_secs(8)).as_secs().to_string();
+    // Longer than it takes to attach and to record, which ends it.
+    let seconds = stretched(Duration::from_mins(1)).as_secs().to_string();
     let mut load = Command::new("ab");
     load.args(["-k", "-c", "8", "-t", &seconds, "-n", "100000000", &format!("http://127.0.0.1:{}/", nginx.port)]);
     let load = load.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("ab");
     std::thread::sleep(Duration::from_millis(300));
     let recording = recorded(&stage, &[(nginx.pid(), Role::Client)], Duration::from_millis(300));
+    shell(&format!("kill -INT {}", load.id()));
     let said = String::from_utf8(load.wait_with_output().expect("an end").stdout).expect("text");
     let number = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
     assert_eq!(number("Failed requests:"), Some(0), "{said}");

@@ -1,5 +1,6 @@
 //! P55: the same files, opened or looked up again for each request.
 
+mod listing;
 mod parsing;
 
 use super::{Found, common_caller, common_place, costly_call, detector, path_name, rows};
@@ -17,10 +18,12 @@ detector! {
     /// ## What it is
     /// Each request goes to the file system for what did not change since the last one: it reads configuration,
     /// templates or translations again, compiles its sources again (PHP without its cache of compiled code, a server in
-    /// development mode), or looks through a list of folders for each of many names.
+    /// development mode), or looks through a list of folders for each of many names. Or it reads a directory of thousands of
+    /// entries from end to end, to find one of them, the newest, or how many there are.
     ///
     /// ## Evidence
-    /// Twenty calls or more per request that open, look up, read or close files which nearly every request opens or looks
+    /// 64 kB or more of a directory's entries (some two thousand of them) that nearly every request reads again. Or twenty calls or more
+    /// per request that open, look up, read or close files which nearly every request opens or looks
     /// up again (however many calls read one of them to its end count as one); or fifty times as many bytes read from such
     /// files as requests and answers are long, ten times where they are parsed. The time of these calls, a tenth of the requests' time or more; and what the
     /// thread computes between two of them, which as a rule is what it does with their contents. Of so many bytes as nobody
@@ -33,7 +36,8 @@ detector! {
     ///
     /// ## Remedy
     /// Read them once, when the program starts, and again only when they change. Switch the cache of the framework on
-    /// (PHP: opcache, with validate_timestamps off; templates: no automatic reload; Node.js: NODE_ENV=production).
+    /// (PHP: opcache, with validate_timestamps off; templates: no automatic reload; Node.js: NODE_ENV=production). Ask for a file
+    /// by its name instead of looking for it, and spread many over several directories.
     ///
     /// ## Not to be confused with
     /// ca-path-layout and ca-bundle-per-context (certificates); process-per-request (a program that starts each time and
@@ -77,8 +81,10 @@ const BETWEEN: u64 = 1_000_000;
 struct File {
     /// How often it was opened or looked up by name.
     named: u64,
-    /// Bytes that were read of it.
+    /// Bytes that were read of it,
     read: u64,
+    /// or of its entries, where it is a directory.
+    listed: u64,
     calls: Vec<(usize, u64)>,
     cpu: u64,
 }
@@ -90,18 +96,21 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     }
     let mut files = files(analysis);
     files.retain(|_, file| file.named as f64 >= NEARLY_ALL * count as f64);
+    of_files(analysis, &files).or_else(|| listing::of_directories(analysis, &files))
+}
+
+/// Files that each request opens, reads or parses again.
+fn of_files(analysis: &Analysis, files: &BTreeMap<u32, File>) -> Option<Found> {
+    let count = analysis.exchanges.len() as u64;
     let calls: Vec<(usize, u64)> = files.values().flat_map(|file| file.calls.iter().copied()).collect();
     let wall: u64 = calls.iter().map(|(_, inside)| inside).sum();
-    // What requests wait for a CPU is a crowded machine's, and these calls are as much of the rest as on a calm one.
-    let for_a_cpu = analysis.accounts.of_exchanges(|account| matches!(account, Account::Processor(_)));
     let counted: u64 = files.values().map(|file| (file.calls.len() as u64).min(FOR_ONE_NAME * file.named)).sum();
     let read: u64 = files.values().map(|file| file.read).sum();
     let moved: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
     let parsed = if read >= TIMES_PARSED * moved { parsing::samples(analysis) } else { Vec::new() };
     let is_much = read >= TIMES * moved || !parsed.is_empty();
     let on_parsing = parsed.len() as u64 * analysis.sample_period();
-    let is_felt = (wall + on_parsing) as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64;
-    if (counted < MANY * count && !is_much) || !is_felt {
+    if (counted < MANY * count && !is_much) || !is_felt(analysis, wall + on_parsing) {
         return None;
     }
     let between = between(analysis, &calls);
@@ -138,7 +147,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
                 Nanos(wall / count),
                 Nanos(between / count)
             ),
-            format!("The one that takes most is {}.", costliest(analysis, &files)),
+            format!("The one that takes most is {}.", costliest(analysis, files)),
         ]
         .into_iter()
         .chain(parsing_said(parsed.len(), Nanos(on_parsing / count)))
@@ -150,6 +159,13 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         explains: analysis.stretches(&samples),
         ..Found::default()
     })
+}
+
+/// Whether so much is a good part of the requests' time. What they wait for a CPU is a crowded machine's, and these calls are as much
+/// of the rest as on a calm one.
+fn is_felt(analysis: &Analysis, wall: u64) -> bool {
+    let for_a_cpu = analysis.accounts.of_exchanges(|account| matches!(account, Account::Processor(_)));
+    wall as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64
 }
 
 /// The path of the file whose calls take most.
@@ -197,7 +213,9 @@ fn files(analysis: &Analysis) -> BTreeMap<u32, File> {
         }
         let file = files.entry(call.path).or_default();
         file.named += u64::from(is_named(call));
-        file.read += if syscall::is_read(call.number) { call.result.max(0) as u64 } else { 0 };
+        let moved = call.result.max(0) as u64;
+        file.read += if syscall::is_read(call.number) { moved } else { 0 };
+        file.listed += if syscall::is_listing(call.number) { moved } else { 0 };
         file.calls.push((row, inside));
         file.cpu += call.duration.0.saturating_sub(call.blocked.0);
     }

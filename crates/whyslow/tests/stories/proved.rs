@@ -16,6 +16,7 @@ fn tried<'a>(finding: &'a Finding, intervention: &str, dose: &str) -> &'a Tried 
 
 pub(super) fn expect_confirmed<'a>(run: &'a StoryRun, name: &str, interventions: &[&str]) -> &'a Finding {
     let finding = run.finding(name);
+    assert!(!finding.tried.is_empty(), "nothing was tried: {:#?}", run.answer.proof);
     for intervention in interventions {
         let one = tried(finding, intervention, "");
         assert!(one.applied && one.status == Status::Confirmed && one.low > 1.0, "{one:#?}");

@@ -12,6 +12,7 @@ pub fn proved(story: &str) -> Option<StoryRun> {
 }
 
 #[test]
+#[ignore = "long: make stories"]
 fn a_read_for_each_byte_is_tiny_reads_and_a_buffer_is_not() {
     let _turn = beside_others();
     let Some(run) = proved("tiny-reads") else { return };
