@@ -68,6 +68,9 @@ const COLLECTORS: [&str; 15] = [
     "zend_gc_collect_cycles",
 ];
 
+/// Where a collector's thread waits for another of its own, which may not even have a CPU: it collects nothing meanwhile.
+const WAITING: [&str; 2] = ["runtime.osyield", "runtime.procyield"];
+
 /// Threads of collectors: those that stop the others, and those that work beside them.
 struct Collectors {
     stopping: FxHashSet<u32>,
@@ -85,7 +88,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     let mut collects = |sample: &Sample| {
         threads.stopping.contains(&sample.tid)
             || threads.beside.contains(&sample.tid)
-            || *kinds.entry(sample.stack).or_insert_with(|| analysis.code.passes_through(sample.stack, is_collector))
+            || *kinds.entry(sample.stack).or_insert_with(|| {
+                analysis.code.passes_through(sample.stack, is_collector)
+                    && !analysis.code.passes_through(sample.stack, |function| WAITING.contains(&function))
+            })
     };
     let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| collects(sample));
     // One process's: what another's collector does for a moment is neither this one's cost nor its evidence.
@@ -181,7 +187,13 @@ mod tests {
 
     /// Twenty requests of 10 ms, half of which a thread of this name collects, in the first of them or in each.
     fn collected_by(name: &str, each: bool) -> Recording {
+        collected_in(name, each, &["server!main"])
+    }
+
+    /// The same in some functions.
+    fn collected_in(name: &str, each: bool, functions: &[&str]) -> Recording {
         let mut fixture = keep_alive(1, 50 * US);
+        fixture.stack(7, functions);
         fixture.recording.threads.push(Thread {
             tid: COLLECTOR,
             pid: SERVER,
@@ -202,7 +214,13 @@ mod tests {
             };
             for tick in 0..parts {
                 let time = Nanos(begun + tick * MS * 5 / parts + MS / 2);
-                fixture.recording.samples.push(Sample { time, tid: COLLECTOR, pid: SERVER, ..Sample::default() });
+                fixture.recording.samples.push(Sample {
+                    time,
+                    tid: COLLECTOR,
+                    pid: SERVER,
+                    stack: 7,
+                    ..Sample::default()
+                });
             }
         }
         fixture.end()
@@ -215,6 +233,15 @@ mod tests {
         assert_eq!(finding.kind, Kind::Observation);
         assert!((4 * MS..6 * MS).contains(&finding.cost.ns_per_exchange), "{:?}", finding.cost);
         assert!(finding.title.contains("100 % of the CPU time"), "{}", finding.title);
+    }
+
+    #[test]
+    fn a_collector_that_waits_for_another_thread_of_its_own_collects_nothing() {
+        let is_found = |functions: &[&str]| {
+            names(&collected_in("etcd", true, functions)).contains(&"allocator-pressure".to_string())
+        };
+        assert!(is_found(&["etcd!runtime.scanobject", "etcd!runtime.gcDrain"]));
+        assert!(!is_found(&["etcd!runtime.osyield", "etcd!runtime.gcDrain"]));
     }
 
     #[test]

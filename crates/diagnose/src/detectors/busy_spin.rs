@@ -1,6 +1,7 @@
 //! P05: a thread repeats calls that neither move bytes nor wait.
 
 mod ioctls;
+mod yields;
 
 use super::{Found, costly_call, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -37,7 +38,8 @@ detector! {
     /// ## Not to be confused with
     /// An edge-triggered loop that reads until EAGAIN once per wake-up: it moves bytes each time. sleep-polling: it
     /// does wait, just too briefly. A thread that computes between two polls. A program that drives a device by ioctl:
-    /// each of those calls does work, whatever it returns.
+    /// each of those calls does work, whatever it returns. A runtime that yields, once or twice, for as long as its other thread gets
+    /// no CPU.
     "P05" "busy-spin",
     needs: &[Server]
 }
@@ -66,7 +68,7 @@ struct Stretch {
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut worst: Option<(u64, u32, Vec<Stretch>)> = None;
     for thread in analysis.threads.all() {
-        let stretches = stretches(analysis, thread.calls.clone());
+        let stretches = yields::without_episodes(analysis, thread.tid, stretches(analysis, thread.calls.clone()));
         let cpu = stretches.iter().map(|stretch| stretch.cpu).sum();
         if cpu > worst.as_ref().map_or(0, |worst| worst.0) {
             worst = Some((cpu, thread.tid, stretches));

@@ -1,8 +1,10 @@
 use crate::fixture::{CLIENT, EPOLL_WAIT, READ, US, WRITE, keep_alive};
 use crate::tests::{answer, names};
-use case::Recording;
-use case::tables::Call;
+use case::tables::{Call, Switch, Thread, reason};
+use case::{Nanos, Recording};
 
+/// Another thread of the client's process.
+const OTHER: u32 = 77;
 const SCHED_YIELD: u16 = 24;
 const FUTEX: u16 = 202;
 
@@ -70,6 +72,28 @@ fn yielding_until_another_thread_is_done_is_a_spin_and_a_few_times_is_none() {
     let finding = yielding(40).findings[0].clone();
     assert_eq!((finding.name.as_str(), &finding.remedy[..26]), ("busy-spin", "Wait for the other thread "));
     assert!(yielding(12).findings.is_empty(), "a lock that spins for a moment");
+}
+
+/// A client that yields 20,000 times in a row once, while another thread of its process is kept from the processor, or blocked.
+fn yielding_once(why: u8) -> Recording {
+    let mut fixture = keep_alive(20, 300 * US);
+    let start = fixture.now;
+    for _ in 0..20_000 {
+        fixture.does(CLIENT, 2 * US, SCHED_YIELD, |_| {});
+    }
+    let (start, end) = (Nanos(start), Nanos(fixture.now));
+    let runnable = if why == reason::PREEMPTED { start } else { end };
+    fixture.recording.switches.push(Switch { start, runnable, end, tid: OTHER, reason: why, waker: 0 });
+    let mut recording = fixture.end();
+    let life = (recording.manifest.start, recording.manifest.end);
+    recording.threads.push(Thread { tid: OTHER, pid: CLIENT, start: life.0, end: life.1, ..Thread::default() });
+    recording
+}
+
+#[test]
+fn yielding_once_for_a_thread_that_gets_no_processor_is_no_spin() {
+    assert_eq!(names(&yielding_once(reason::PREEMPTED)), Vec::<String>::new());
+    assert_eq!(names(&yielding_once(reason::BLOCKED)), ["busy-spin"]);
 }
 
 #[test]
