@@ -1,5 +1,6 @@
 //! P52: requests wait until a process has started that only they need.
 
+mod closes;
 mod forks;
 mod replaced;
 #[cfg(test)]
@@ -155,7 +156,10 @@ fn starts(analysis: &Analysis) -> Option<Found> {
                 "Half of them took {usual} or more, of the {lives} that they lived, before they had opened all that each of \
                  them opens."
             ),
-        ],
+        ]
+        .into_iter()
+        .chain(closes::said(analysis, most.iter().map(|&index| started[index].image.pid)))
+        .collect(),
         saving: PotentialSaving { wall, outside, cpu, affected: habitual.len() as u64 },
         rows: rows("calls", asked().map(|(row, _)| row)),
         place,

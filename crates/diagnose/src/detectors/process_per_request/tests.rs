@@ -1,6 +1,6 @@
 use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE, request};
 use crate::tests::{answer, names};
-use case::tables::{Process, Thread};
+use case::tables::{CallSum, Process, Thread};
 use case::{Nanos, Recording};
 
 const OPEN: u16 = 257;
@@ -195,4 +195,18 @@ fn a_child_that_stays_the_same_program_and_workers_that_stay_are_left_alone() {
     for child in [Child { executes: false, ..SCRIPT }, Child { lives_on: true, ..SCRIPT }] {
         assert!(!names(&requests(child)).contains(&"process-per-request".to_string()));
     }
+}
+
+#[test]
+fn descriptors_that_are_closed_one_by_one_up_to_the_limit_are_said() {
+    let said = |failed: u64| {
+        let mut recording = requests(SCRIPT);
+        let pids = 1000..1020;
+        let closing = pids.map(|pid| CallSum { pid, number: 3, failed, time: Nanos(3 * MS), ..CallSum::default() });
+        recording.call_sums.extend(closing);
+        let answer = answer(&recording);
+        let finding = answer.findings.iter().find(|one| one.name == "process-per-request").expect("it is found");
+        finding.mechanism.iter().any(|words| words.contains("closes 19,990 descriptors") && words.contains("3.00 ms"))
+    };
+    assert!(said(19_990) && !said(40));
 }
