@@ -1,8 +1,8 @@
 //! P01: Nagle's algorithm at one end waits for the other's delayed acknowledgement.
 
 mod at_the_peer;
+mod away;
 mod held_lengths;
-mod slept_through;
 
 use super::{Found, costly_call, detector, median, rows, within_exchanges};
 use crate::analysis::{Analysis, PotentialSaving};
@@ -48,8 +48,8 @@ detector! {
     /// split-writes (the pieces themselves cost, nothing is held); a slow peer (the bytes had left; seen from the
     /// reader, they come when they are ready, not when it acknowledges); a full window (many bytes wait, not few);
     /// corked-writes (a timer of the writer's own kernel lets the bytes go);
-    /// delayed-ack-at-mss-multiple (only what follows upon full segments is held). What its reader sleeps through does not
-    /// count.
+    /// delayed-ack-at-mss-multiple (only what follows upon full segments is held). What is held while its reader sleeps, gets no
+    /// CPU or still reads what came before does not count.
     "P01" "nagle-delayed-ack",
     on_the_wire: true,
     // There the ACK is delayed by a fault of the other end's kernel, and only that.
@@ -130,7 +130,7 @@ pub(super) fn stalls(analysis: &Analysis) -> Vec<Stall> {
             }
         }
     }
-    stalls.retain(|stall| !slept_through::is_slept_through(analysis, stall));
+    stalls.retain(|stall| !away::is_reader_away(analysis, stall));
     stalls
 }
 
@@ -226,7 +226,8 @@ fn pieces_before(analysis: &Analysis, stall: &Stall) -> String {
 mod tests {
     use crate::fixture::{CLIENT, EPOLL_WAIT, Fixture, MS, READ, SERVER, US, WRITE};
     use crate::tests::{answer, names};
-    use case::Recording;
+    use case::tables::{Call, reason};
+    use case::{Nanos, Recording};
 
     const NANOSLEEP: u16 = 35;
 
@@ -286,6 +287,30 @@ mod tests {
     fn what_a_reader_sleeps_through_holds_nobody_up() {
         let sleeps = read_after(41 * MS, false, NANOSLEEP);
         assert!(!names(&sleeps).contains(&"nagle-delayed-ack".to_string()), "{:?}", names(&sleeps));
+    }
+
+    /// The same, where the server reads on so many times, a millisecond apart.
+    fn read_on(reads: u64) -> Recording {
+        let mut recording = read_after(41 * MS, false, EPOLL_WAIT);
+        let firsts =
+            recording.calls.iter().filter(|call| call.tid == SERVER && call.number == READ && call.result == 112);
+        let firsts: Vec<Call> = firsts.cloned().collect();
+        for first in firsts {
+            let later = (1..=reads).map(|number| Call { start: first.start + Nanos(number * MS), ..first.clone() });
+            recording.calls.extend(later);
+        }
+        recording
+    }
+
+    #[test]
+    fn what_a_reader_does_not_get_to_holds_nobody_up() {
+        let is_found = |recording: &Recording| names(recording).contains(&"nagle-delayed-ack".to_string());
+        assert!(is_found(&read_on(3)));
+        assert!(!is_found(&read_on(38)));
+        let mut starved = read_after(41 * MS, false, EPOLL_WAIT);
+        let waits = starved.switches.iter_mut().filter(|row| row.tid == SERVER && (row.end - row.start).0 > 30 * MS);
+        waits.for_each(|row| (row.runnable, row.reason) = (row.start, reason::PREEMPTED));
+        assert!(!is_found(&starved));
     }
 
     #[test]
