@@ -43,6 +43,7 @@ mod send_stalls;
 mod side_by_side;
 mod single_wait;
 mod spans;
+mod steal;
 mod stops;
 mod tail;
 mod threads;

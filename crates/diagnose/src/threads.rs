@@ -53,6 +53,8 @@ pub struct Doubt {
     pub runnable: f64,
     /// Blocked, in whatever way.
     pub blocked: f64,
+    /// Whether the hypervisor had what is in doubt on a processor: the thread waited for one.
+    pub is_stolen: bool,
 }
 
 impl Doubt {
@@ -219,12 +221,19 @@ impl<'r> Threads<'r> {
     }
 
     /// The same, where each moment is told apart into what is sure of it and what is in doubt: for accounts, in which the latter is
-    /// unexplained.
+    /// unexplained, unless the hypervisor took it.
     pub fn walk_by_doubt(&self, slot: usize, from: u64, to: u64, cursor: &mut Cursor, emit: &mut dyn FnMut(Moment)) {
         let doubt = self.doubt(slot);
         self.walk(slot, from, to, cursor, &mut |moment| {
             let share = doubt.of(moment.state);
-            if share > 0.0 { split(moment, share, emit) } else { emit(moment) }
+            match moment.state {
+                _ if share <= 0.0 => emit(moment),
+                State::OnProcessor if doubt.is_stolen => split(moment, share, &mut |part| {
+                    let state = if part.is_doubtful { State::Runnable } else { part.state };
+                    emit(Moment { state, is_doubtful: false, ..part });
+                }),
+                _ => split(moment, share, emit),
+            }
         });
     }
 

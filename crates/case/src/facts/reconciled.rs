@@ -19,6 +19,9 @@ pub struct Reconciled {
     pub deviations: Vec<Deviation>,
     /// Wall time in which events were lost, in nanoseconds: all of it is unexplained.
     pub lost_ns: u64,
+    /// What threads have on CPUs by their rows while the hypervisor ran others, in nanoseconds: booked as waiting for a CPU.
+    #[serde(default)]
+    pub stolen_ns: u64,
 }
 
 /// One measure, added up over threads.

@@ -3,14 +3,16 @@
 //!
 //! The scheduler's sums (`SchedulerSum`) do not come from the events that the rows are made of. Where more time is booked
 //! to a state than the scheduler counted, that much of the state is doubtful, wherever it lies: each moment in that state
-//! gets its share. The ledger books what is doubtful as unexplained.
+//! gets its share. The ledger books what is doubtful as unexplained. Where the hypervisor took as much and more of the CPUs (steal
+//! time), the threads were waiting for one, and it is booked as that.
 
+use crate::steal;
 use crate::threads::{Cursor, Doubt, State, ThreadRows, Threads};
 use crate::windows::Windows;
 use case::Recording;
 use case::facts::{Deviation, Reconciled, ReconciledSum, ThreadMeasure};
 use case::tables::{Loss, SchedulerSum, reason};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Differences up to this share of what the scheduler counted are let pass. The two read their clocks at different steps of
 /// the same switch (picking the next thread lies between them), so that they are never quite equal.
@@ -31,6 +33,9 @@ const EDGES_SHARE: u64 = 500;
 /// How often a missing call misplaces as much as its own time: its own, and where it began or ended an exchange what lies on
 /// either side.
 const MISPLACED_BY_A_CALL: f64 = 3.0;
+
+/// Steal time is counted in ticks, a tenth of which may be missing of what threads have lost to it.
+const COUNTED: f64 = 1.1;
 
 /// Deviations that are named one by one.
 const MOST_NAMED: usize = 20;
@@ -91,11 +96,31 @@ pub fn reconcile(recording: &Recording, threads: &Threads, windows: &Windows) ->
         facts.deviating += u64::from(facts.deviations.len() > before);
         doubts[slot] = compared.doubt;
     }
+    book_stolen(recording, threads, &mut facts, &mut doubts);
     let weight = |one: &Deviation| (one.unexplained_ns, one.ledger.abs_diff(one.scheduler));
     facts.deviations.sort_by(|one, other| weight(other).cmp(&weight(one)).then(one.tid.cmp(&other.tid)));
     facts.deviations.truncate(MOST_NAMED);
     facts.sums = totals.into_values().collect();
     Reconciliation { doubts, lost, facts: Some(facts) }
+}
+
+/// What threads have on CPUs by their rows and not by the scheduler they waited for, where the hypervisor took that much.
+fn book_stolen(recording: &Recording, threads: &Threads, facts: &mut Reconciled, doubts: &mut [Doubt]) {
+    let whole = threads.all().iter().zip(&*doubts).filter(|(_, doubt)| doubt.is_stolen).map(|(thread, _)| thread.tid);
+    let whole: BTreeSet<u32> = whole.collect();
+    let is_over = |one: &&mut Deviation| one.measure == ThreadMeasure::OnCpu && whole.contains(&one.tid);
+    let over: Vec<&mut Deviation> = facts.deviations.iter_mut().filter(is_over).collect();
+    let sum = over.iter().map(|one| one.unexplained_ns).fold(0, u64::saturating_add);
+    let is_stolen = steal::stolen(recording).is_some_and(|stolen| sum as f64 <= COUNTED * stolen.0 as f64);
+    for doubt in doubts {
+        doubt.is_stolen &= is_stolen;
+    }
+    if is_stolen {
+        for one in over {
+            one.unexplained_ns = 0;
+        }
+        facts.stolen_ns = sum;
+    }
 }
 
 /// The stretches in which events were lost that time is booked by. A lost sample or stack takes a place its name and moves
@@ -255,10 +280,13 @@ fn compare(rows: &Rows, thread: &ThreadRows, sum: &SchedulerSum) -> Compared {
         let over = pairs.iter().find(|pair| pair.measure == measure).map_or(0, |pair| pair.unexplained);
         (over as f64 / of.max(1) as f64).max(misplaced).min(1.0)
     };
+    let on_processor = share(ThreadMeasure::OnCpu, on_cpu);
     let doubt = Doubt {
-        on_processor: share(ThreadMeasure::OnCpu, on_cpu),
+        on_processor,
         runnable: share(ThreadMeasure::RunDelay, rows.runnable),
         blocked: share(ThreadMeasure::Blocked, rows.blocked),
+        // Where calls are missing, what is in doubt may be theirs.
+        is_stolen: on_processor > 0.0 && misplaced <= 0.0,
     };
     Compared { pairs, doubt }
 }

@@ -1,29 +1,21 @@
-//! Time in which the hypervisor ran others: the machine's clocks go on, its programs do not. Whatever is measured then takes
-//! longer, and the scheduler counts it as nobody's, so that it stays unexplained.
+//! Time in which the hypervisor ran others: the machine's clocks go on, its programs do not, and whatever is measured then takes
+//! longer.
 
 use crate::analysis::Analysis;
+use crate::steal::{self, STEAL};
 use case::Trouble;
 
 /// Columns of `/proc/stat` in which a machine had something to run, steal time among them (proc(5)).
 const BUSY: [&str; 6] = ["user", "nice", "system", "irq", "softirq", STEAL];
-const STEAL: &str = "steal";
-
-/// Fewer ticks, of a hundredth of a second each, are chance.
-const LEAST_TICKS: u64 = 5;
-
 /// What takes less than this of the time makes no run much longer.
 const LEAST_SHARE: f64 = 0.05;
 
 /// How much of its time the machine did not get.
 pub fn find(analysis: &Analysis) -> Option<Trouble> {
-    let moved = |wanted: &[&str]| {
-        let rows = analysis.recording.counters.iter();
-        let rows = rows.filter(|row| row.scope == "cpu" && wanted.contains(&row.name.as_str()));
-        rows.map(|row| row.after.saturating_sub(row.before)).fold(0, u64::saturating_add)
-    };
-    let (stolen, busy) = (moved(&[STEAL]), moved(&BUSY));
-    let share = stolen as f64 / busy.max(1) as f64;
-    (stolen >= LEAST_TICKS && share >= LEAST_SHARE).then_some(Trouble::Stolen { share })
+    steal::stolen(analysis.recording)?;
+    let moved = |columns: &[&str]| steal::ticks(analysis.recording, columns);
+    let share = moved(&[STEAL]) as f64 / moved(&BUSY).max(1) as f64;
+    (share >= LEAST_SHARE).then_some(Trouble::Stolen { share })
 }
 
 #[cfg(test)]

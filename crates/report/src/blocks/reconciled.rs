@@ -36,6 +36,7 @@ fn parts(answer: &Answer) -> Vec<Part> {
                     .into(),
             ));
         }
+        parts.extend(stolen(reconciled));
         let columns = ["From the events", "From the scheduler", "Unexplained"];
         let rows = reconciled.deviations.iter().map(deviation).collect();
         parts.push(Part::Table(Table::of("Thread", columns, rows).most(MOST_ROWS)));
@@ -97,6 +98,14 @@ fn said(worst: &Deviation) -> String {
         "Cross-check of {name} (thread {tid}), {measure}: {ledger} from the events, {scheduler} from the scheduler; \
          {unexplained} of its time therefore counts as unexplained."
     )
+}
+
+fn stolen(reconciled: &Reconciled) -> Option<Part> {
+    let stolen = Nanos(reconciled.stolen_ns);
+    let sentence = || {
+        format!("The hypervisor ran others for at least {stolen} of that (steal time): it counts as waiting for a CPU.")
+    };
+    (stolen.0 > 0).then(|| Part::Paragraph(sentence()))
 }
 
 fn lost(reconciled: &Reconciled) -> Option<Part> {
@@ -168,6 +177,16 @@ mod tests {
                 assert!(shown.contains(word), "'{word}' is not in {shown}");
             }
         }
+    }
+
+    #[test]
+    fn what_the_hypervisor_took_is_said_on_the_page() {
+        let mut answer = reconciled(0);
+        let facts = answer.ledger.reconciled.as_mut().expect("sums");
+        facts.stolen_ns = 600_000_000;
+        let (text, markdown) = of(&answer);
+        assert_eq!(text, "");
+        assert!(markdown.contains("at least 600 ms of that (steal time)"), "{markdown}");
     }
 
     #[test]

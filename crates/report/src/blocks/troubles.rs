@@ -53,7 +53,7 @@ fn sentence(trouble: &Trouble) -> String {
         ),
         Trouble::Stolen { share } => format!(
             "The hypervisor ran others for {} of the time in which this machine had something to run (steal): times are longer \
-             for it, and part of them has no explanation here.",
+             for it, since programs wait for a CPU meanwhile.",
             Share(*share)
         ),
         Trouble::Other => "Something this version of whyslow cannot name.".into(),
@@ -87,7 +87,7 @@ mod tests {
                     5.60 ms of each request (64 %).";
         assert_eq!(sentence(&kept), said);
         let said = "The hypervisor ran others for 31 % of the time in which this machine had something to run (steal): times are \
-                    longer for it, and part of them has no explanation here.";
+                    longer for it, since programs wait for a CPU meanwhile.";
         assert_eq!(sentence(&Trouble::Stolen { share: 0.31 }), said);
         let overflow = Trouble::Overflow { counter: "TcpExt.ListenOverflows".into(), count: 7 };
         let said = "A kernel queue overflowed 7 times (TcpExt.ListenOverflows; counted for the whole machine).";

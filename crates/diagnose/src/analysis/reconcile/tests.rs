@@ -1,8 +1,8 @@
 use super::*;
 use crate::fixture::{CLIENT, MS, READ, SERVER, US, keep_alive};
 use crate::{Analysis, Options};
-use case::tables::{Switch, Thread};
-use case::{Answer, Nanos};
+use case::tables::{Counter, Switch, Thread};
+use case::{Account, Answer, Nanos};
 
 /// What a scheduler would have counted that saw what the rows tell.
 fn counted(recording: &mut Recording) {
@@ -63,6 +63,27 @@ fn time_on_cpu_that_the_scheduler_did_not_count_is_said_and_unexplained() {
     assert_eq!((worst.tid, worst.measure, worst.ledger), (SERVER, ThreadMeasure::OnCpu, before));
     assert_eq!((worst.scheduler, worst.unexplained_ns), (before - taken, taken));
     assert!(ledger.unexplained > taken * 95 / 100 && ledger.unexplained < taken * 105 / 100, "{ledger:#?}");
+}
+
+#[test]
+fn what_the_hypervisor_took_is_a_wait_for_a_processor_as_far_as_it_took_as_much() {
+    let booked = |ticks: u64| {
+        let mut recording = healthy();
+        let sum = recording.scheduler_sums.iter_mut().find(|sum| sum.tid == SERVER).expect("the server");
+        // 200 times 300 us.
+        sum.on_cpu.0 -= 60 * MS;
+        let (scope, name) = ("cpu".to_string(), "steal".to_string());
+        recording.counters.push(Counter { scope, name, before: 7, after: 7 + ticks });
+        let ledger = answer(&recording).ledger;
+        let waits = ledger.accounts.iter().filter(|one| matches!(one.account, Account::RunDelay { .. }));
+        let facts = ledger.reconciled.expect("sums");
+        (waits.map(|one| one.ns).sum::<u64>() / MS, ledger.unexplained / MS, facts.stolen_ns / MS)
+    };
+    let (delay, unexplained, stolen) = booked(6);
+    assert!((55..=60).contains(&delay) && (unexplained, stolen) == (0, 60), "{delay} {unexplained} {stolen}");
+    let (delay, unexplained, stolen) = booked(5);
+    assert!((55..=60).contains(&unexplained) && (delay, stolen) == (0, 0), "{delay} {unexplained} {stolen}");
+    assert_eq!(booked(0).2, 0);
 }
 
 #[test]
