@@ -34,7 +34,7 @@ const EDGES_SHARE: u64 = 500;
 /// either side.
 const MISPLACED_BY_A_CALL: f64 = 3.0;
 
-/// Steal time is counted in ticks, a tenth of which may be missing of what threads have lost to it.
+/// Steal time is counted in whole ticks, so that some of it is missing: threads may have lost a tenth more than was counted.
 const COUNTED: f64 = 1.1;
 
 /// Deviations that are named one by one.

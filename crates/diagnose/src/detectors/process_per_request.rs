@@ -128,38 +128,18 @@ fn starts(analysis: &Analysis) -> Option<Found> {
         .map(|&index| &started[index])
         .map(|one| analysis.on_cpu(one.image.pid, one.begun, one.ready))
         .sum();
-    let length = |index: usize| started[index].ready - started[index].begun;
-    let usual = Nanos(median(most.iter().map(|&index| length(index)).collect()));
-    let life = |index: usize| started[index].image.end.0.saturating_sub(started[index].begun);
-    let lives = Nanos(median(most.iter().map(|&index| life(index)).collect()));
     let cost = |index: usize| waited[index] as u64 + started[index].before_request();
     let asked = || habitual.iter().filter_map(|&index| started[index].asked.map(|row| (row, cost(index))));
     let place = costly_call(analysis, asked());
     let count = analysis.exchanges.len().max(1) as u64;
     let (part, whole) = (Nanos((wall + outside) / count), Nanos((analysis.exchange_wall() + outside) / count));
-    let program = base_name(executable);
-    let parent = images::Images::new(analysis.recording);
-    let by = parent.at(started[most[0]].image.parent, started[most[0]].begun);
-    let by = by.map_or("a process", |row| analysis.recording.program(row));
     Some(Found {
         title: format!(
             "Requests wait until a new process has started: {part} of every {whole} request{}",
             place.in_words()
         ),
         what: "Requests wait until a new process has started".to_string(),
-        mechanism: vec![
-            format!(
-                "{by} started {program} {} times for {count} requests, and each of these processes ended with its request.",
-                most.len()
-            ),
-            format!(
-                "Half of them took {usual} or more, of the {lives} that they lived, before they had opened all that each of \
-                 them opens."
-            ),
-        ]
-        .into_iter()
-        .chain(closes::said(analysis, most.iter().map(|&index| started[index].image.pid)))
-        .collect(),
+        mechanism: mechanism(analysis, &started, executable, most),
         saving: PotentialSaving { wall, outside, cpu, affected: habitual.len() as u64 },
         rows: rows("calls", asked().map(|(row, _)| row)),
         place,
@@ -168,6 +148,29 @@ fn starts(analysis: &Analysis) -> Option<Found> {
             .to_string(),
         ..Found::default()
     })
+}
+
+/// What a program's processes do, and how long half of them take to start.
+fn mechanism(analysis: &Analysis, started: &[Started], executable: &str, most: &[usize]) -> Vec<String> {
+    let of_most = |time: fn(&Started) -> u64| Nanos(median(most.iter().map(|&index| time(&started[index])).collect()));
+    let usual = of_most(|one| one.ready - one.begun);
+    let lives = of_most(|one| one.image.end.0.saturating_sub(one.begun));
+    let count = analysis.exchanges.len().max(1);
+    let program = base_name(executable);
+    let parent = images::Images::new(analysis.recording);
+    let by = parent.at(started[most[0]].image.parent, started[most[0]].begun);
+    let by = by.map_or("a process", |row| analysis.recording.program(row));
+    let words = vec![
+        format!(
+            "{by} started {program} {} times for {count} requests, and each of these processes ended with its request.",
+            most.len()
+        ),
+        format!(
+            "Half of them took {usual} or more, of the {lives} that they lived, before they had opened all that each of them \
+             opens."
+        ),
+    ];
+    words.into_iter().chain(closes::said(analysis, most.iter().map(|&index| started[index].image.pid))).collect()
 }
 
 /// The processes that were forked and became another program within a request, and ended with it, or that asked themselves.

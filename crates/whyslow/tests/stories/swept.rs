@@ -64,10 +64,10 @@ fn with_shorter_packets_the_cliff_is_at_the_shorter_segment() {
 fn a_client_that_holds_nothing_back_has_no_cliff() {
     let _turn = beside_others();
     let words = ["fixed", "--budget", &budget(20)];
-    let Some(asked) = sweep("sizes", &words, &[("SIZES", "256..1K:log")]) else { return };
+    let Some(asked) = sweep("sizes", &words, &[("SIZES", "256..4K:log")]) else { return };
     let swept = &asked.document;
     assert!(swept.cliffs.is_empty(), "{:#?}", swept.cliffs);
-    assert_eq!(swept.points.iter().filter(|point| point.trials > 0).count(), 3, "{:#?}", swept.points);
+    assert_eq!(swept.points.iter().filter(|point| point.trials > 0).count(), 5, "{:#?}", swept.points);
     assert!(!swept.regimes.iter().any(is_held), "{:#?}", swept.regimes);
 }
 
