@@ -39,6 +39,7 @@ mod listen_backlog_overflow;
 mod lock_convoy;
 mod loss_and_rto;
 mod memory_churn;
+mod missed_readiness;
 mod mtu_blackhole;
 mod nagle_delayed_ack;
 mod name_lookup;
@@ -251,6 +252,7 @@ pub const ALL: &[Detector] = &[
     sync_disk::DETECTOR,
     uncached_reads::DETECTOR,
     sleep_polling::DETECTOR,
+    missed_readiness::DETECTOR,
     uneven_accept::DETECTOR,
     thundering_herd::DETECTOR,
     pool_exhausted::DETECTOR,

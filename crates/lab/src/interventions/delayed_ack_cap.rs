@@ -67,6 +67,7 @@ intervention! {
             Prediction::does_nothing("P68"),
             Prediction::does_nothing("P71"),
             Prediction::does_nothing("P74"),
+            Prediction::does_nothing("P75"),
         ],
         doses: &DOSES,
         unit: "ms",

@@ -64,7 +64,7 @@ intervention! {
     pub const SHORT_TIMEOUTS: Intervention = Intervention {
         name: "short-timeouts",
         summary: "makes the timeouts of waits for descriptors five times shorter",
-        predictions: &[Prediction::gains("P34")],
+        predictions: &[Prediction::gains("P34"), Prediction::gains("P75")],
         treat: |_, treatment| {
             treatment.preloads.push(Preload { shim: SHIM, parameter: format!("{SHORTER:.6}") });
             Ok(())

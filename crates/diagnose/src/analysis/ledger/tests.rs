@@ -364,7 +364,7 @@ fn a_worker_that_polls_the_connection_of_another_client_is_not_about_to_wake_up(
 }
 
 /// A request of one thread of a client whose answer is there after 1 ms; another thread reads it, after a pause of 50 ms.
-fn read_after_a_pause(number: u16) -> Fixture {
+fn read_after_a_pause(number: u16, result: i64) -> Fixture {
     const READER: u32 = CLIENT + 1;
     let mut fixture = Fixture::new();
     fixture.connect(1, CLIENT);
@@ -377,7 +377,7 @@ fn read_after_a_pause(number: u16) -> Fixture {
     fixture.moves(SERVER, 1001, WRITE, 1000);
     fixture.travels(start + MS, 1001, 1, 1000);
     fixture.now = start + 5 * US;
-    fixture.waits(READER, 50 * MS, number, |_| {});
+    fixture.waits(READER, 50 * MS, number, |call| call.result = result);
     fixture.moves(READER, 1, READ, 1000);
     fixture.recording.calls.iter_mut().filter(|call| call.tid == READER).for_each(|call| call.pid = CLIENT);
     fixture
@@ -387,8 +387,13 @@ fn read_after_a_pause(number: u16) -> Fixture {
 fn a_thread_that_sleeps_before_it_reads_what_another_asked_for_keeps_the_answer_waiting() {
     let asleep = |account: &Account| matches!(account, Account::Blocked { end: End::Client, wait: Wait::Sleep, .. });
     let wakes_up = |account: &Account| *account == Account::WakeUp { end: End::Client };
-    assert!(booked(read_after_a_pause(NANOSLEEP), asleep) > 48 * MS);
+    assert!(booked(read_after_a_pause(NANOSLEEP, 0), asleep) > 48 * MS);
     // It would wait for the answer if it had to be told of it.
-    assert_eq!(booked(read_after_a_pause(EPOLL_WAIT), asleep), 0);
-    assert!(booked(read_after_a_pause(EPOLL_WAIT), wakes_up) > 48 * MS);
+    assert_eq!(booked(read_after_a_pause(EPOLL_WAIT, 1), asleep), 0);
+    assert!(booked(read_after_a_pause(EPOLL_WAIT, 1), wakes_up) > 48 * MS);
+    // It was told of nothing, and its time was over.
+    assert_eq!(booked(read_after_a_pause(EPOLL_WAIT, 0), wakes_up), 0);
+    let times_out =
+        |account: &Account| matches!(account, Account::Blocked { end: End::Client, wait: Wait::Events, .. });
+    assert!(booked(read_after_a_pause(EPOLL_WAIT, 0), times_out) > 48 * MS);
 }

@@ -309,11 +309,12 @@ impl<'e> Walker<'e> {
     }
 }
 
-/// Whether a thread that has just been handed a connection does something of its own first, whatever has arrived: no arrival ends
-/// a sleep.
+/// Whether what arrives does not end a wait: one of a thread that has just been handed a connection and does something of its own
+/// first, or one for events that goes on until its time is over.
 fn sleeps_on(duty: &Duty, moment: &Moment, call: Option<&Call>) -> bool {
     let sleeps = call.is_some_and(|call| syscall::is_sleep(call.number));
-    duty.handed_over && (sleeps || moment.state == State::BlockedOnDisk)
+    let times_out = call.is_some_and(|call| syscall::is_poll(call.number) && call.finished && call.result == 0);
+    times_out || duty.handed_over && (sleeps || moment.state == State::BlockedOnDisk)
 }
 
 /// The account of a thread on a processor.
