@@ -43,7 +43,8 @@ detector! {
     /// or of the database. Where nothing tells of the event, sleep for less.
     ///
     /// ## Not to be confused with
-    /// A pause that is meant (a rate limit, a back-off), once in a request; a thread that nobody waits for; lock-convoy, in which
+    /// A pause that is meant (a rate limit, a back-off), once in a request; pauses that are now longer and now shorter, as between events
+    /// that somebody makes; a thread that nobody waits for; lock-convoy, in which
     /// requests sleep between attempts at a file's lock that others hold; slow-reader, in which what it sleeps between has already
     /// arrived; work that takes a pause for each thing that it is given, after which it hands out what others have waited for
     /// since before the pause.
@@ -64,6 +65,10 @@ const RARE: u64 = 200;
 /// Sleeps of which one is more than so many times as long as the other are not for the same thing: what polls sleeps for a fixed time,
 /// or backs off by doubling it. A thread that sleeps with a lock and then without it does not poll.
 const ALIKE: u64 = 4;
+/// Who looks for something and has not found it does not look again so many times sooner, unless it begins anew with its shortest sleep.
+const SHORTER: f64 = 1.25;
+/// More than this part of the sleeps that follow another one may not be shorter: their lengths have other reasons than a look.
+const MOST_SHORTER: f64 = 0.25;
 /// What is done between two sleeps is a look as long as it takes less than this part of the sleep, or
 const LOOK_SHARE: f64 = 0.2;
 /// less than this, in nanoseconds.
@@ -76,6 +81,8 @@ struct Polling {
     sleeps: Vec<usize>,
     /// How many there were in each series of them that follow one another.
     series: Vec<usize>,
+    /// How long those took that follow a longer one.
+    shorter: Vec<u64>,
 }
 
 impl Polling {
@@ -95,6 +102,13 @@ impl Polling {
         let mostly = self.repeated() as f64 >= MOSTLY * self.sleeps.len().saturating_sub(1) as f64
             || several as f64 >= MOSTLY * self.series.len() as f64;
         self.repeated() + 1 >= IN_A_ROW && (mostly || self.in_a_row() >= IDLE_IN_A_ROW)
+    }
+
+    /// Whether its sleeps take as long as each other, or longer from look to look.
+    fn is_steady(&self, analysis: &Analysis) -> bool {
+        let shortest = self.sleeps.iter().map(|&row| analysis.call(row).blocked.0).min().unwrap_or_default();
+        let in_between = self.shorter.iter().filter(|&&length| length as f64 > SHORTER * shortest as f64).count();
+        in_between as f64 <= MOST_SHORTER * self.repeated() as f64
     }
 }
 
@@ -178,23 +192,30 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
             if is_of_go_runtime(&place.function) {
                 continue;
             }
-            let follows = last.take().is_some_and(|(before, at)| {
-                let before = analysis.call(before);
-                at == place && on_one_path(before, call) && is_look(before, call) && !handed_out.between(before, call)
+            let before = last.take().map(|(before, at)| (analysis.call(before), at)).filter(|(before, at)| {
+                *at == place && on_one_path(before, call) && is_look(before, call) && !handed_out.between(before, call)
             });
             let known = places.iter().position(|one| one.place == place).unwrap_or_else(|| {
-                places.push(Polling { place: place.clone(), sleeps: Vec::new(), series: Vec::new() });
+                places.push(Polling {
+                    place: place.clone(),
+                    sleeps: Vec::new(),
+                    series: Vec::new(),
+                    shorter: Vec::new(),
+                });
                 places.len() - 1
             });
             places[known].sleeps.push(row);
-            match places[known].series.last_mut().filter(|_| follows) {
+            if before.as_ref().is_some_and(|(before, _)| call.blocked.0 as f64 * SHORTER < before.blocked.0 as f64) {
+                places[known].shorter.push(call.blocked.0);
+            }
+            match places[known].series.last_mut().filter(|_| before.is_some()) {
                 Some(length) => *length += 1,
                 None => places[known].series.push(1),
             }
             last = Some((row, place));
         }
     }
-    places.retain(Polling::is_polling);
+    places.retain(|one| one.is_polling() && one.is_steady(analysis));
     places
 }
 

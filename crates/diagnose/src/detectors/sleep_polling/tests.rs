@@ -71,6 +71,23 @@ fn requests_that_wait_for_a_worker_that_sleeps_and_looks_are_found() {
     assert!(finding.cost.share_of_wall > 0.7 && finding.place[0].line == 7, "{finding:#?}");
 }
 
+/// Whether polling is found where the sleeps' lengths are these parts of what they were, over and over.
+fn is_found_with(parts: &[u64]) -> bool {
+    let mut recording = handed_to_a_worker(3, |_| {}).end();
+    let sleeps = recording.calls.iter_mut().filter(|call| call.number == NANOSLEEP);
+    for (call, part) in sleeps.zip(parts.iter().cycle()) {
+        call.blocked = Nanos(call.blocked.0 * part / 100);
+    }
+    names(&recording).contains(&"sleep-polling".to_string())
+}
+
+#[test]
+fn sleeps_that_back_off_and_begin_anew_are_polls_and_those_of_any_length_are_not() {
+    assert!(is_found_with(&[100, 95, 90, 98]));
+    assert!(is_found_with(&[25, 50, 100]));
+    assert!(!is_found_with(&[90, 40, 75, 28, 100, 55, 35, 80, 45, 95, 60, 30]));
+}
+
 #[test]
 fn a_worker_that_sleeps_in_a_wait_for_no_descriptors_is_found_and_one_that_waits_for_some_is_not() {
     const SELECT: u16 = 23;
