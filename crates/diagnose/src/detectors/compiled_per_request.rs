@@ -10,12 +10,14 @@ detector! {
     ///
     /// ## What it is
     /// What takes long to make and is quick to use is made again for each request: a regular expression is compiled, a
-    /// template parsed, a serializer, a parser's factory or a format of numbers and dates put together. As a rule it is
-    /// always the same one. Or a library's cache of them is too small: Python's `re` keeps 512 patterns.
+    /// template parsed, a serializer, a parser's factory or a format of numbers and dates put together, a statement planned or compiled
+    /// to machine code by a database. As a rule it is always the same one. Or a library's cache of them is too small: Python's `re`
+    /// keeps 512 patterns.
     ///
     /// ## Evidence
     /// CPU samples inside functions that make such things, of the common libraries for Go, Java, Python, Node.js, Perl, Ruby,
-    /// PHP, Rust, C and C++: a tenth of the requests' time or more, all through the run and not only at its beginning.
+    /// PHP, Rust, C and C++: a tenth of the requests' time or more, all through the run and not only at its beginning. Of a database's
+    /// statements, half: each has to be planned once, and quick ones take little more than that.
     ///
     /// ## What proves it
     /// The same program with what it made the first time. Nothing outside the program can hand that to it, so that this stays a
@@ -23,7 +25,8 @@ detector! {
     ///
     /// ## Remedy
     /// Make it once, when the program starts, and share it: a global variable, a static field, a prepared template. Where there
-    /// are many patterns, keep the compiled ones yourself, or join them into one.
+    /// are many patterns, keep the compiled ones yourself, or join them into one. Prepare statements that come again; let the database
+    /// compile only those that run for long (PostgreSQL: jit_above_cost, jit=off).
     ///
     /// ## Not to be confused with
     /// context-per-request (TLS); files-per-request (sources that are read and compiled); superlinear-work (a pattern that takes
@@ -36,6 +39,11 @@ detector! {
 /// Below a tenth of the requests' time nobody would notice that it is gone.
 const LEAST: f64 = 0.1;
 
+/// Whoever sends a statement without preparing it has it planned, and no quick one takes much longer than that.
+const LEAST_OF_STATEMENTS: f64 = 0.5;
+
+const ONCE: &str = "Make them once, when the program starts, and share them between requests.";
+
 /// Something that is made.
 struct Made {
     /// What, in words.
@@ -46,10 +54,13 @@ struct Made {
     functions: &'static [&'static str],
     /// and what the files end with in which a script makes it.
     files: &'static [&'static str],
+    /// The part of the requests' time from which on it counts.
+    least: f64,
+    remedy: &'static str,
 }
 
 /// All that are known.
-const MADE: [Made; 4] = [
+const MADE: [Made; 6] = [
     Made {
         what: "Regular expressions",
         done: "compiled",
@@ -76,6 +87,8 @@ const MADE: [Made; 4] = [
             "v8::internal::RegExpImpl::Compile",
         ],
         files: &["/re/_compiler.py", "/re/_parser.py", "/sre_compile.py", "/sre_parse.py"],
+        least: LEAST,
+        remedy: ONCE,
     },
     Made {
         what: "Templates",
@@ -89,6 +102,8 @@ const MADE: [Made; 4] = [
             "/mako/parsetree.py",
             "/mako/codegen.py",
         ],
+        least: LEAST,
+        remedy: ONCE,
     },
     Made {
         what: "Serializers and factories of parsers",
@@ -104,6 +119,8 @@ const MADE: [Made; 4] = [
             "jakarta.xml.bind.JAXBContext.newInstance",
         ],
         files: &[],
+        least: LEAST,
+        remedy: ONCE,
     },
     Made {
         what: "Formats of numbers and dates",
@@ -118,6 +135,25 @@ const MADE: [Made; 4] = [
             "v8::internal::JSListFormat::New",
         ],
         files: &[],
+        least: LEAST,
+        remedy: ONCE,
+    },
+    Made {
+        what: "Statements",
+        done: "compiled to machine code",
+        functions: &["llvm_compile_expr", "llvm_get_function", "llvm_compile_module", "llvm_optimize_module"],
+        files: &[],
+        least: LEAST_OF_STATEMENTS,
+        remedy: "Let the database compile only what runs for long: raise jit_above_cost, or set jit to off (PostgreSQL).",
+    },
+    Made {
+        what: "Statements",
+        done: "planned",
+        functions: &["standard_planner", "pg_plan_quer", "sqlite3RunParser", "sqlite3Prepare", "JOIN::optimize"],
+        files: &[],
+        least: LEAST_OF_STATEMENTS,
+        remedy: "Prepare statements that come again, and let the database keep their plans. What takes long to plan has many tables or \
+                 partitions: ask for fewer of them.",
     },
 ];
 
@@ -143,7 +179,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 
 fn detect_one(analysis: &Analysis, made: &Made) -> Option<Found> {
     let Work { rows: found_rows, samples, wall, share } =
-        work_in_requests(analysis, LEAST, |sample| made.is_made_in(analysis, sample))?;
+        work_in_requests(analysis, made.least, |sample| made.is_made_in(analysis, sample))?;
     let count = analysis.exchanges.len().max(1) as u64;
     // A script's own line, where it is a script's library that makes it.
     let is_by_script = !made.files.is_empty() && samples.iter().any(|sample| sample.script_stack != 0);
@@ -167,7 +203,7 @@ fn detect_one(analysis: &Analysis, made: &Made) -> Option<Found> {
         ],
         saving: PotentialSaving { wall, outside: 0, cpu: wall, affected: count },
         place,
-        remedy: "Make them once, when the program starts, and share them between requests.".to_string(),
+        remedy: made.remedy.to_string(),
         rows: rows("samples", found_rows),
         explains: analysis.stretches(&samples),
         ..Found::default()
@@ -212,5 +248,16 @@ mod tests {
         assert!(!is_found(&working_in("server!regexp/syntax.parse", 10, |number| number < 5)), "at the beginning");
         assert!(!is_found(&working_in("server!regexp/syntax.parse", 1, |_| true)), "a twentieth");
         assert!(!is_found(&working_in("server!regexp.(*Regexp).doExecute", 10, |_| true)), "matching");
+    }
+
+    #[test]
+    fn statements_count_where_planning_or_compiling_them_takes_most_of_the_time() {
+        for (function, what) in [("standard_planner", "planned"), ("llvm_compile_expr", "compiled to machine code")] {
+            let function = format!("postgres!{function}");
+            let answer = answer(&working_in(&function, 14, |_| true));
+            let finding = answer.findings.iter().find(|one| one.name == "compiled-per-request").expect("found");
+            assert!(finding.title.starts_with(&format!("Statements are {what}")), "{}", finding.title);
+            assert!(!is_found(&working_in(&function, 6, |_| true)), "quick ones");
+        }
     }
 }
