@@ -1,6 +1,6 @@
 //! P75: bytes have come, and whoever wants them waits until a time-out, since the wait does not end as they come.
 
-use super::{Found, costly_call, detector, median, rows, sleep_polling};
+use super::{Found, costly_call, detector, median, of_every_request, rows, sleep_polling};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::number;
 use crate::syscall;
@@ -69,6 +69,11 @@ impl Missed {
     fn length(&self) -> u64 {
         self.over - self.came
     }
+
+    /// How much of it is time of requests that the thread took part in.
+    fn within(&self, analysis: &Analysis) -> u64 {
+        analysis.split(analysis.call(self.wait).tid, self.came, self.over).0
+    }
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
@@ -109,21 +114,26 @@ fn request_of(analysis: &Analysis, missed: &Missed) -> Option<usize> {
     })
 }
 
-/// What a thread read after waits that had timed out, and nothing else that it waited for.
+/// What a thread read at once after waits that had timed out, and nothing else that it waited for. What it reads where it has written
+/// something first may be an answer to that.
 fn of_thread(analysis: &Analysis, calls: Range<usize>) -> Vec<Late> {
     let mut found = Vec::new();
-    // The waits that timed out, one after another.
+    // The waits that timed out, one after another, and the connections that were written to since.
     let mut waits: Option<(usize, usize)> = None;
+    let mut written: Vec<u32> = Vec::new();
     for row in calls {
         let call = analysis.call(row);
         if is_timed_out(call) {
             waits = Some((waits.map_or(row, |waits| waits.0), row));
-        } else if let Some(waits_before) = waits {
-            if syscall::is_read(call.number) && call.connection != 0 && call.result > 0 {
-                found.push(Late { waits: waits_before, read: row });
-            }
-            if call.blocked.0 > 0 || syscall::is_poll(call.number) && call.result > 0 {
-                waits = None;
+            written.clear();
+        } else if call.blocked.0 > 0 || syscall::is_poll(call.number) && call.result > 0 {
+            waits = None;
+        } else if call.connection != 0 && call.result > 0 {
+            let is_first = !written.contains(&call.connection);
+            let late = waits.filter(|_| is_first && syscall::is_read(call.number));
+            found.extend(late.map(|waits| Late { waits, read: row }));
+            if waits.is_some() && is_first && syscall::is_write(call.number) {
+                written.push(call.connection);
             }
         }
     }
@@ -149,19 +159,15 @@ fn on_connection(analysis: &Analysis, slot: usize, late: &[Late]) -> Vec<Missed>
         (came.saturating_add(LEAST) <= over).then_some(Missed { wait, read: late.read, came, over })
     };
     let mut missed: Vec<Missed> = late.iter().filter_map(missed).collect();
-    // Of several reads after one wait the first counts.
+    // Of several reads after one wait the first counts; and what no request waited for is left out.
     missed.dedup_by_key(|one| one.wait);
+    missed.retain(|one| one.within(analysis) >= LEAST);
     missed
 }
 
 fn found(analysis: &Analysis, missed: &[Missed]) -> Found {
-    let mut saving = PotentialSaving { affected: missed.len() as u64, ..PotentialSaving::default() };
-    for one in missed {
-        let (wall, outside) = analysis.split(analysis.call(one.wait).tid, one.came, one.over);
-        saving.wall += wall;
-        saving.outside += outside;
-    }
-    let count = analysis.exchanges.len().max(1) as u64;
+    let wall = missed.iter().map(|one| one.within(analysis)).sum();
+    let saving = PotentialSaving { wall, affected: missed.len() as u64, ..PotentialSaving::default() };
     let place = costly_call(analysis, missed.iter().map(|one| (one.wait, one.length())));
     let longest = missed.iter().max_by_key(|one| (one.length(), std::cmp::Reverse(one.wait))).unwrap_or(&missed[0]);
     let call = analysis.call(longest.wait);
@@ -169,9 +175,8 @@ fn found(analysis: &Analysis, missed: &[Missed]) -> Found {
     let program = program.map_or("a program", |row| analysis.recording.program(row));
     let waits: Vec<u64> = missed.iter().map(|one| analysis.call(one.wait).blocked.0).collect();
     let what = format!("{program} reads what has arrived only once its wait times out");
-    let (part, whole) = (saving.wall + saving.outside, analysis.exchange_wall() + saving.outside);
     Found {
-        title: format!("{what}: {} of every {} request{}", Nanos(part / count), Nanos(whole / count), place.in_words()),
+        title: of_every_request(analysis, &what, wall, &place),
         what,
         mechanism: vec![
             format!(
@@ -262,6 +267,18 @@ mod tests {
         // Without descriptors it is a sleep.
         assert!(!is_found(&serving(1, 3 * US, |fixture| {
             fixture.waits(SERVER, 20 * MS, POLL, |call| call.result = 0);
+        })));
+    }
+
+    #[test]
+    fn what_is_read_once_it_was_asked_for_or_waited_for_is_left_alone() {
+        assert!(!is_found(&serving(1, 3 * US, |fixture| {
+            fixture.waits(SERVER, 20 * MS, EPOLL_WAIT, |call| call.result = 0);
+            fixture.moves(SERVER, 1001, WRITE, 10);
+        })));
+        assert!(!is_found(&serving(1, 3 * US, |fixture| {
+            fixture.waits(SERVER, 20 * MS, EPOLL_WAIT, |call| call.result = 0);
+            fixture.waits_for(SERVER, 1001, 20 * US, 50);
         })));
     }
 
