@@ -44,7 +44,7 @@ build:
 
 release:
 	scripts/setup.sh build
-	cargo build --profile dist --locked --package whyslow
+	cargo build --profile dist --locked --package whyslow --config 'build.rustflags = ["-Clink-arg=-Wl,--icf=all"]'
 	objcopy --only-keep-debug target/dist/whyslow target/dist/whyslow.debug
 	objcopy --strip-all --add-gnu-debuglink=target/dist/whyslow.debug target/dist/whyslow
 
