@@ -174,7 +174,7 @@ fn found(analysis: &Analysis, missed: &[Missed]) -> Found {
     let program = analysis.recording.processes.iter().rfind(|row| row.pid == call.pid);
     let program = program.map_or("a program", |row| analysis.recording.program(row));
     let waits: Vec<u64> = missed.iter().map(|one| analysis.call(one.wait).blocked.0).collect();
-    let what = format!("{program} reads what has arrived only once its wait times out");
+    let what = format!("{program} reads what has arrived only after its wait times out");
     Found {
         title: of_every_request(analysis, &what, wall, &place),
         what,
