@@ -1,6 +1,6 @@
 """Takes notes over HTTP, in one thread. Usage: server.py ADDRESS PORT once|all|portions
 
-An event says that something has come, and that once. `once` reads once then, at most 4,096 bytes; what is left is found when
+An event is reported once (EPOLLET). `once` reads one time then, at most 4,096 bytes; what is left is found when
 nothing comes for 50 ms and all are looked at. `all` reads until there is no more. `portions` lets a connection have 2,048 bytes
 every 20 ms, on purpose.
 """
@@ -37,7 +37,7 @@ def read(connection, length):
 
 def serve(note, way):
     """Whether the connection is still there."""
-    piece = read(note.connection, PORTION if way == "portions" else READ)  # casebook: reads once
+    piece = read(note.connection, PORTION if way == "portions" else READ)
     while piece:
         note.take(piece)
         if way != "all":

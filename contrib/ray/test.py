@@ -23,7 +23,7 @@ WHYSLOW = os.path.abspath(os.environ.get("WHYSLOW", "target/release/whyslow"))
 COMMITS = 40
 # What each of these makes of the time.
 STEPS = {11: 1.6, 29: 1.7}
-# From so many bytes on, writing them takes so many seconds longer.
+# Above this value, a run takes so many seconds longer.
 CLIFF, LONGER = 3000, 0.04
 SIZES = "1..16384:log"
 # What each version of a library makes of the time of the first; their crate is in a registry of the test's own.

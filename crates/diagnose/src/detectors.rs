@@ -80,13 +80,15 @@ mod traced_program;
 mod uncached_reads;
 mod uncompressed_answers;
 mod uneven_accept;
+mod work;
 
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::{self, Located};
 use case::facts::Observation;
 use case::tables::Sample;
-use case::{Kind, Nanos, Share};
+use case::{Kind, Nanos};
 use std::collections::BTreeMap;
+use work::{Work, goes_on, work_in_requests};
 
 /// A pathology's page, for `explain`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,54 +295,6 @@ const SHOWN_ROWS: usize = 5;
 fn rows(table: &str, rows: impl IntoIterator<Item = usize>) -> case::Evidence {
     let rows = rows.into_iter().take(SHOWN_ROWS).map(|row| row as u64).collect();
     case::Evidence { table: table.to_string(), rows }
-}
-
-/// The requests are divided into so many parts, in order of time,
-const PARTS: usize = 4;
-
-/// and each has at least this part of the samples that it would have if they were spread evenly: what is made once and
-/// kept is made in the first ones.
-const EVENLY: f64 = 0.25;
-
-/// Whether samples are spread over all requests.
-fn goes_on(analysis: &Analysis, samples: &[&Sample]) -> bool {
-    let starts = analysis.exchanges.iter().map(|exchange| exchange.start).collect::<Vec<_>>();
-    if starts.len() < PARTS {
-        return false;
-    }
-    let mut counts = [0usize; PARTS];
-    for sample in samples {
-        let begun = starts.partition_point(|&start| start <= sample.time.0).max(1) - 1;
-        counts[begun * PARTS / starts.len()] += 1;
-    }
-    counts.iter().all(|&count| count as f64 * PARTS as f64 >= EVENLY * samples.len() as f64)
-}
-
-/// Work of one kind that requests wait for, as CPU samples show it.
-struct Work<'r> {
-    /// Rows of the table of samples.
-    rows: Vec<usize>,
-    samples: Vec<&'r Sample>,
-    /// How long requests wait for it, in nanoseconds.
-    wall: u64,
-    /// That of all that they take.
-    share: Share,
-}
-
-/// Fewer samples than this say little about a share: 50 ms at the usual rate.
-const SAMPLES: usize = 50;
-
-/// The samples within requests of work that a test tells by its stacks (script, native); none where they are few, less than a
-/// part of the requests' time, or not spread over all requests.
-fn work_in_requests<'r>(analysis: &Analysis<'r>, least: f64, is_it: impl Fn(&Sample) -> bool) -> Option<Work<'r>> {
-    let mut kinds: BTreeMap<(u32, u32), bool> = BTreeMap::new();
-    let mut is_it = |one: &Sample| *kinds.entry((one.script_stack, one.stack)).or_insert_with(|| is_it(one));
-    let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, one)| is_it(one));
-    let (rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.filter(|(_, one)| analysis.is_for_requests(one)).unzip();
-    let wall = (samples.len() as u64 * analysis.sample_period()).min(analysis.exchange_wall());
-    let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
-    let counts = samples.len() >= SAMPLES && share.0 >= least && goes_on(analysis, &samples);
-    counts.then_some(Work { rows, samples, wall, share })
 }
 
 /// The middle value; 0 of nothing.

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_ends_as_bytes_come_or_for_nothing_else_is_left_alone() {
+    fn a_wait_that_ends_as_bytes_come_and_a_sleep_are_left_alone() {
         assert!(!is_found(&serving(1, 3 * US, waits(EPOLL_WAIT, 1))));
         // Woken as the bytes come, late.
         assert!(!is_found(&serving(1, 3 * US, |fixture| {

@@ -67,7 +67,8 @@ const RARE: u64 = 200;
 const ALIKE: u64 = 4;
 /// Who looks for something and has not found it does not look again so many times sooner, unless it begins anew with its shortest sleep.
 const SHORTER: f64 = 1.25;
-/// More than this part of the sleeps that follow another one may not be shorter: their lengths have other reasons than a look.
+/// More than this part of the sleeps that follow another one may not be shorter: their lengths have other reasons than a
+/// look. Of lengths by chance, evenly spread, more than a third are.
 const MOST_SHORTER: f64 = 0.25;
 /// What is done between two sleeps is a look as long as it takes less than this part of the sleep, or
 const LOOK_SHARE: f64 = 0.2;
