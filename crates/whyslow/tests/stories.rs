@@ -10,6 +10,7 @@ mod healthy;
 mod proved;
 mod reconciled;
 pub mod running;
+mod sampled;
 mod slow;
 mod small;
 mod surroundings;

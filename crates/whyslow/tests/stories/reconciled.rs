@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use testing::{alone, beside_others};
 
 /// Real programs, each a story of the casebook with a variant: clients and servers in C, Go, JavaScript, Java and Python.
-const PROGRAMS: [(&str, &str, &str); 12] = [
+pub(super) const PROGRAMS: [(&str, &str, &str); 12] = [
     ("healthy", "wrk", "C client (wrk), C server (nginx)"),
     ("healthy", "ab", "C client (ab), C server (nginx)"),
     ("healthy", "redis", "C client, C server (redis)"),
@@ -88,7 +88,7 @@ fn kind(account: &Account) -> Account {
     }
 }
 
-fn by_kind(ledger: &Ledger) -> BTreeMap<Account, u64> {
+pub(super) fn by_kind(ledger: &Ledger) -> BTreeMap<Account, u64> {
     let mut sums = BTreeMap::new();
     for one in ledger.accounts.iter().filter(|one| one.account != Account::Unexplained) {
         *sums.entry(kind(&one.account)).or_default() += one.ns;
