@@ -1,6 +1,7 @@
 //! P05: a thread repeats calls that neither move bytes nor wait.
 
 mod ioctls;
+mod no_time;
 mod yields;
 
 use super::{Found, costly_call, detector, rows};
@@ -24,7 +25,9 @@ detector! {
     /// The same question about the same descriptor with the same answer, "not yet", sixteen times or more in a row,
     /// while the thread neither moved a byte nor blocked: reads that return EAGAIN, polls that return at once and are
     /// not followed by a transfer, an ioctl that asks for a queue's length and hears that there is nothing to read, or
-    /// that not all is sent. Or sixteen calls of sched_yield in a row, as of a lock that spins.
+    /// that not all is sent. Or sixteen calls of sched_yield in a row, as of a lock that spins. Or sixteen polls in a row that are
+    /// given no time to wait, with next to nothing between them, which nearly always end with one that finds what has come: an
+    /// event loop that is kept turning.
     ///
     /// ## What proves it
     /// Making one of these calls wait: CPU time drops to almost nothing and latency stays the same.
@@ -32,12 +35,13 @@ detector! {
     /// ## Remedy
     /// Arm only the event you are really waiting for, and keep the others disarmed until you need them. Or let the
     /// kernel notify you (TCP_NOTSENT_LOWAT, EPOLLOUT once the queue has drained, SO_LINGER for a close that waits). A
-    /// loop that never asks for readiness should poll, or block. Who yields until another thread has done something should
+    /// loop that never asks for readiness should poll, or block. In an event loop, await the task or the event itself, not a turn
+    /// of the loop (`asyncio.sleep(0)`, `setImmediate`) until it is there. Who yields until another thread has done something should
     /// wait for that thread (a mutex, a condition variable, a futex).
     ///
     /// ## Not to be confused with
     /// An edge-triggered loop that reads until EAGAIN once per wake-up: it moves bytes each time. sleep-polling: it
-    /// does wait, just too briefly. A thread that computes between two polls. A program that drives a device by ioctl:
+    /// does wait, just too briefly. A thread that computes between two polls, or divides its work and lets others have a turn. A program that drives a device by ioctl:
     /// each of those calls does work, whatever it returns. A runtime that yields, once or twice, for as long as its other thread gets
     /// no CPU.
     "P05" "busy-spin",
@@ -63,15 +67,19 @@ struct Stretch {
     calls: std::ops::Range<usize>,
     cpu: u64,
     repeated: usize,
+    /// Whether it is made of polls that are given no time.
+    no_time: bool,
 }
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let mut worst: Option<(u64, u32, Vec<Stretch>)> = None;
     for thread in analysis.threads.all() {
-        let stretches = yields::without_episodes(analysis, thread.tid, stretches(analysis, thread.calls.clone()));
-        let cpu = stretches.iter().map(|stretch| stretch.cpu).sum();
-        if cpu > worst.as_ref().map_or(0, |worst| worst.0) {
-            worst = Some((cpu, thread.tid, stretches));
+        let asking = yields::without_episodes(analysis, thread.tid, stretches(analysis, thread.calls.clone()));
+        for stretches in [asking, no_time::stretches(analysis, thread.calls.clone())] {
+            let cpu = stretches.iter().map(|stretch| stretch.cpu).sum();
+            if cpu > worst.as_ref().map_or(0, |worst| worst.0) {
+                worst = Some((cpu, thread.tid, stretches));
+            }
         }
     }
     let (cpu, tid, stretches) = worst?;
@@ -79,9 +87,11 @@ fn detect(analysis: &Analysis) -> Option<Found> {
         stretches.iter().max_by_key(|stretch| (stretch.calls.len(), std::cmp::Reverse(stretch.calls.start)))?;
     let exchanges = analysis.exchanges.len().max(1) as u64;
     let calls: usize = stretches.iter().map(|stretch| stretch.calls.len()).sum();
-    let unit = unit(&analysis.recording.calls[longest.calls.clone()]);
+    let repeated = &analysis.recording.calls[longest.calls.clone()];
+    let unit = if longest.no_time { no_time::unit(repeated) } else { unit(repeated) };
     let calls_of = |stretch: &Stretch| stretch.calls.clone().map(|row| (row, 1));
-    let place = costly_call(analysis, stretches.iter().flat_map(calls_of));
+    let turned_for = if longest.no_time { no_time::turned_for(analysis, tid, &stretches) } else { None };
+    let place = turned_for.unwrap_or_else(|| costly_call(analysis, stretches.iter().flat_map(calls_of)));
     let saving = PotentialSaving { wall: 0, outside: 0, cpu, affected: stretches.len() as u64 };
     let per = if analysis.exchanges.is_empty() { "in all" } else { "per request" };
     let title = format!(
@@ -92,7 +102,7 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     );
     let mechanism = vec![
         format!("Thread {tid} repeats: {unit}."),
-        format!("The same call returns the same result up to {} times in a row.", count(longest.repeated as u64)),
+        vain(longest),
         format!(
             "In total, {} calls in {} stretches move no data and take {} of CPU time.",
             count(calls as u64),
@@ -102,14 +112,30 @@ fn detect(analysis: &Analysis) -> Option<Found> {
     ];
     let explains = stretches.iter().map(|stretch| span(analysis, tid, &stretch.calls)).collect();
     let rows = rows("calls", longest.calls.clone());
-    let remedy = remedy(analysis, &longest.calls).to_string();
+    let remedy = remedy(analysis, longest).to_string();
     let what = "A busy loop makes calls that neither move data nor wait".to_string();
     Some(Found { title, what, mechanism, saving, place, remedy, rows, explains, ..Found::default() })
 }
 
+/// What is in vain about it.
+fn vain(stretch: &Stretch) -> String {
+    let times = count(stretch.repeated as u64);
+    if stretch.no_time {
+        format!(
+            "Up to {times} polls in a row are given no time to wait and find nothing, until one finds what has come."
+        )
+    } else {
+        format!("The same call returns the same result up to {times} times in a row.")
+    }
+}
+
 /// A loop that asks whether a descriptor is ready gets the wrong answer; one that does not should ask.
-fn remedy(analysis: &Analysis, calls: &std::ops::Range<usize>) -> &'static str {
-    if calls.clone().any(|row| syscall::is_poll(analysis.call(row).number)) {
+fn remedy(analysis: &Analysis, stretch: &Stretch) -> &'static str {
+    let calls = &stretch.calls;
+    if stretch.no_time {
+        "Wait for what is needed: await the task or the event itself, or poll with a time-out, instead of turning the event loop \
+         until it has come (asyncio.sleep(0), setImmediate)."
+    } else if calls.clone().any(|row| syscall::is_poll(analysis.call(row).number)) {
         "Arm only the event you are waiting for: keep write-readiness disarmed until there is something to write, and let \
          the kernel report a drained queue instead of asking for its length."
     } else if calls.clone().any(|row| analysis.call(row).number == syscall::SCHED_YIELD) {
@@ -188,7 +214,7 @@ fn judge(analysis: &Analysis, calls: std::ops::Range<usize>) -> Option<Stretch> 
     let (tid, start, end) = span(analysis, analysis.call(calls.start).tid, &calls);
     let (outside, within) = analysis.threads.on_processor(tid, start, end);
     let cpu = outside + within;
-    (cpu / calls.len() as u64 <= BUSY_CALL).then_some(Stretch { calls, cpu, repeated })
+    (cpu / calls.len() as u64 <= BUSY_CALL).then_some(Stretch { calls, cpu, repeated, no_time: false })
 }
 
 /// The same call about the same thing with the same kind of answer.

@@ -161,3 +161,37 @@ fn reading_in_vain_without_waiting_is_a_spin() {
     assert_eq!(answer.findings[0].name, "busy-spin");
     assert!(answer.findings[0].remedy.starts_with("Wait until"), "{}", answer.findings[0].remedy);
 }
+
+/// A client that, for each of 20 answers, polls 200 times without giving it time and computes so long between two polls; the last
+/// poll finds the answer, or it writes without one having been found.
+fn turning(between: u64, is_for_events: bool) -> case::Answer {
+    let mut fixture = keep_alive(20, 300 * US);
+    for _ in 0..20 {
+        fixture.moves(CLIENT, 1, WRITE, 10);
+        for _ in 0..200 {
+            fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| call.fd = 9);
+            fixture.now += between;
+        }
+        if is_for_events {
+            fixture.does(CLIENT, 2 * US, EPOLL_WAIT, |call| (call.fd, call.result) = (9, 1));
+        }
+        fixture.moves(CLIENT, 1, READ, 10);
+    }
+    answer(&fixture.end())
+}
+
+#[test]
+fn an_event_loop_that_is_turned_until_the_event_has_come_is_a_spin() {
+    let answer = turning(5 * US, true);
+    let finding = answer.findings.iter().find(|finding| finding.name == "busy-spin").expect("found");
+    assert_eq!(finding.mechanism[0].split(" repeats").nth(1), Some(": epoll_wait."), "{:?}", finding.mechanism);
+    assert!(finding.mechanism[1].starts_with("Up to 200 polls in a row are given no time"), "{:?}", finding.mechanism);
+    assert!(finding.remedy.contains("asyncio.sleep(0)"), "{}", finding.remedy);
+}
+
+#[test]
+fn work_that_lets_others_have_a_turn_is_no_spin() {
+    for answer in [turning(60 * US, true), turning(5 * US, false)] {
+        assert!(!answer.findings.iter().any(|finding| finding.name == "busy-spin"), "{:?}", answer.findings);
+    }
+}
