@@ -33,6 +33,7 @@ pub mod healthy;
 mod held_up;
 mod hello_retry;
 mod hot_library;
+mod idle_cpus;
 mod in_kernel;
 mod inline_revocation_check;
 mod listen_backlog_overflow;

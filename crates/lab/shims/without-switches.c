@@ -55,22 +55,20 @@ static int take(char *name)
 	return is_gone;
 }
 
-/* Takes the variable of a switch out and puts it back; 1 where it is as it was. */
-static int renew(char *name)
+/* Takes the variable of a switch out and puts a copy in its place, where a runtime without the C library (Go's) finds it as well;
+ * 1 where it is as it was. */
+static int renew(const char *name)
 {
-	static char kept[LONGEST_VALUE];
-	char *end = strchr(name, '=');
-	int is_back = 1;
-	if (end)
-		*end = 0;
-	const char *value = getenv(name);
-	if (value && strlen(value) < sizeof(kept)) {
-		strcpy(kept, value);
-		is_back = !unsetenv(name) && !setenv(name, kept, 1);
+	size_t length = strcspn(name, "=");
+	for (char **variable = environ; variable && *variable; variable++) {
+		if (strncmp(*variable, name, length) || (*variable)[length] != '=')
+			continue;
+		char *copy = strdup(*variable);
+		if (copy)
+			*variable = copy;
+		return copy != 0;
 	}
-	if (end)
-		*end = '=';
-	return is_back;
+	return 1;
 }
 
 /* Puts another option in the place of one, which may stand apart from its value (`-X dev`, `-Xdev`); 1 where it was there. */

@@ -251,7 +251,7 @@ impl Judge<'_> {
             _ if ratio.is_none() || !applied => problem.unwrap_or_default(),
             _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
             _ if has_side_effect => SIDE_EFFECT.to_string(),
-            _ if is_overruled => format!("it could not be seen to take effect: {overruled_by}"),
+            _ if is_overruled => format!("it gained nothing, which refutes nothing: {overruled_by}"),
             Work::Other if !is_same_work => problem.unwrap_or_default(),
             Work::NotCompared if !is_same_work && has_gained => self.not_compared(is_unsettled, was_cut),
             _ => String::new(),

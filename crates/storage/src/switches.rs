@@ -63,6 +63,8 @@ pub enum Does {
     NoInstructions,
     /// Hashes have the same seed in each process.
     FixesHashSeed,
+    /// No more threads of it run at a time than a number says, however many CPUs there are.
+    LimitsCpus,
 }
 
 impl Does {
@@ -88,6 +90,7 @@ impl Does {
             Does::NoMallocCache => "turns malloc's cache off",
             Does::NoInstructions => "hides instructions of the processor",
             Does::FixesHashSeed => "fixes the seed of hashes",
+            Does::LimitsCpus => "limits how many CPUs it uses",
         }
     }
 
@@ -121,6 +124,8 @@ pub enum Setting {
     Is(&'static [&'static str]),
     /// One of its words is one of these; what ends in `=` may have any value.
     Word(&'static [&'static str]),
+    /// Its value is a number, 1 or more.
+    Count,
 }
 
 /// The part of a program that a switch slows down.
@@ -141,6 +146,8 @@ pub enum Reader {
     Runtime,
     /// Libraries, while they are loaded.
     Loader,
+    /// A program that needs no libraries, as it starts.
+    Program,
 }
 
 const fn runtime(variable: &'static str, setting: Setting, runtime: &'static str, does: Does) -> Switch {
@@ -157,7 +164,7 @@ const fn loader(variable: &'static str, setting: Setting, slows: Part, does: Doe
 }
 
 const fn started(variable: &'static str, setting: Setting, runtime: &'static str, does: Does) -> Switch {
-    Switch { runtime, ..loader(variable, setting, Part::All, does) }
+    Switch { reader: Reader::Program, ..self::runtime(variable, setting, runtime, does) }
 }
 
 /// The levels below that of the optimizing compiler.
@@ -216,6 +223,11 @@ pub const KNOWN: &[Switch] = &[
     option(&["-XX:-UseAES"], "-XX:+UseAES", "java", Does::NoAes),
     option(&["-XX:-UseAESIntrinsics"], "-XX:+UseAESIntrinsics", "java", Does::NoAes),
     runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", Does::ChecksAllocations),
+    started("GOMAXPROCS", Setting::Count, "go", Does::LimitsCpus),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-XX:ActiveProcessorCount="]), "java", Does::LimitsCpus),
+    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-XX:ActiveProcessorCount="]), "java", Does::LimitsCpus),
+    runtime("_JAVA_OPTIONS", Setting::Word(&["-XX:ActiveProcessorCount="]), "java", Does::LimitsCpus),
+    option(&["-XX:ActiveProcessorCount="], "-XX:ActiveProcessorCount=-1", "java", Does::LimitsCpus),
     started(
         "GODEBUG",
         Setting::Word(&["cpu.all=off", "cpu.aes=off", "cpu.pclmulqdq=off", "cpu.avx2=off", "cpu.sse41=off"]),
@@ -251,7 +263,7 @@ impl Switch {
         let words: Vec<&str> = match self.setting {
             Setting::On => return Vec::from_iter(is_on.then(|| variable.to_string())),
             Setting::There => return vec![variable.to_string()],
-            Setting::Is(_) => vec![value],
+            Setting::Is(_) | Setting::Count => vec![value],
             Setting::Word(_) => value.split(separator(variable)).collect(),
         };
         let own = words.into_iter().filter(|word| word.len() <= LONGEST_WORD && self.has(word));
@@ -263,6 +275,7 @@ impl Switch {
         match self.setting {
             Setting::On | Setting::There => word.is_empty(),
             Setting::Is(values) => values.contains(&word),
+            Setting::Count => count(word).is_some(),
             Setting::Word(words) => {
                 words.iter().any(|known| word == *known || known.ends_with('=') && word.starts_with(known))
             }
@@ -275,6 +288,11 @@ impl Switch {
         let (variable, word) = written.split_once('=').unwrap_or((written, ""));
         variable == of && self.has(word)
     }
+}
+
+/// The number that a switch is set to; none where it is no number, or 0.
+pub fn count(written: &str) -> Option<u32> {
+    written.rsplit('=').next()?.parse().ok().filter(|&count| count > 0)
 }
 
 /// No option that is known is longer.

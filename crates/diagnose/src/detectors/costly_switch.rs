@@ -1,9 +1,11 @@
 //! P54: a switch in the environment or on the command line that makes the runtime slow.
 
+mod limit;
+
 use super::{Found, common_place, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
-use case::switches::{self, Part, SetIn, Switch};
+use case::switches::{self, Does, Part, SetIn, Switch};
 use case::tables::{Process, Sample};
 use case::{Nanos, Share};
 use std::collections::BTreeMap;
@@ -16,12 +18,14 @@ detector! {
     /// or for tests and makes whatever it does slow: Python traces every allocation (PYTHONTRACEMALLOC, -X tracemalloc),
     /// Java only interprets (-Xint, also in JAVA_TOOL_OPTIONS), Node.js has no compiler (--jitless, also in NODE_OPTIONS),
     /// OpenSSL does without the processor's instructions (OPENSSL_ia32cap). Or Perl's hashes have a known seed (PERL_HASH_SEED), and
-    /// somebody sends keys that all collide. It came with an image, a unit file, a script or somebody's shell.
+    /// somebody sends keys that all collide. Or it limits how many CPUs a program uses (GOMAXPROCS, -XX:ActiveProcessorCount) to fewer
+    /// than there are. It came with an image, a unit file, a script or somebody's shell.
     ///
     /// ## Evidence
     /// The variable in the environment of a program whose runtime reads it, or the option before what belongs to the
     /// program itself, and CPU samples: that program, or the library or function that the switch is about, takes a tenth of the
-    /// requests' time or more. How much of that the switch costs cannot be seen, so this is what it costs at most.
+    /// requests' time or more. How much of that the switch costs cannot be seen, so this is what it costs at most. Of a limit: the
+    /// program uses as many CPUs as that allows while requests wait in line for its threads, and CPUs are idle meanwhile.
     ///
     /// ## What proves it
     /// The same program without the variable, or with an option in its place that asks for what the runtime does anyway;
@@ -76,13 +80,20 @@ fn detect(analysis: &Analysis) -> Option<Found> {
             kind.within += u64::from(analysis.is_for_requests(sample));
         }
     }
-    let ((written, executable), most) =
-        kinds.into_iter().max_by_key(|((written, _), kind)| (kind.within, std::cmp::Reverse(*written)))?;
-    let (switch, _) = switched.iter().flat_map(|(_, found)| found).find(|(_, known)| *known == written)?;
-    let wall = (most.within * analysis.sample_period()).min(analysis.exchange_wall());
+    let switch_of = |written: &str| {
+        switched.iter().flat_map(|(_, found)| found).find(|(_, known)| *known == written).map(|one| one.0)
+    };
+    let costs = kinds.into_iter().filter_map(|((written, executable), kind)| {
+        let switch = switch_of(written)?;
+        let wall = match switch.does {
+            Does::LimitsCpus => limit::costs(analysis, written, kind.within)?,
+            _ => kind.within * analysis.sample_period(),
+        };
+        Some((wall.min(analysis.exchange_wall()), (switch, written, executable), kind))
+    });
+    let (wall, of, most) = costs.max_by_key(|(wall, (_, written, _), _)| (*wall, std::cmp::Reverse(*written)))?;
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
-    (most.samples.len() >= SAMPLES && share.0 >= LEAST)
-        .then(|| found(analysis, (switch, written, executable), &most, (wall, share)))
+    (most.samples.len() >= SAMPLES && share.0 >= LEAST).then(|| found(analysis, of, &most, (wall, share)))
 }
 
 /// Whether a sample is of what the switch slows down.
@@ -109,11 +120,22 @@ fn found(
         SetIn::Option { .. } => ("command line", format!("was started with {written}")),
     };
     let does = switch.does.in_words();
+    let all_of = |slowed: String| {
+        format!(
+            "{slowed}: {share} of the requests' time, {} samples. The switch costs a part of that; which part, only a run without \
+             it tells.",
+            most.samples.len()
+        )
+    };
     let slowed = match switch.slows {
-        Part::All => format!("All of {program}'s CPU time is under it: {share} of the requests' time"),
-        Part::Library(part) | Part::Function(part) => {
-            format!("What is slowed by it is {part}: {share} of the requests' time")
-        }
+        _ if switch.does == Does::LimitsCpus => limit::in_words(analysis, program, written),
+        Part::All => all_of(format!("All of {program}'s CPU time is under it")),
+        Part::Library(part) | Part::Function(part) => all_of(format!("What is slowed by it is {part}")),
+    };
+    let cpu = match switch.does {
+        Does::LimitsCpus => 0,
+        does if does.spares_a_compiler() => 0,
+        _ => most.samples.len() as u64 * analysis.sample_period(),
     };
     Found {
         title: format!(
@@ -124,19 +146,8 @@ fn found(
             place.in_words(),
         ),
         what: format!("{written} {does}"),
-        mechanism: vec![
-            format!("{program} {has}."),
-            format!(
-                "{slowed}, {} samples. The switch costs a part of that; which part, only a run without it tells.",
-                most.samples.len()
-            ),
-        ],
-        saving: PotentialSaving {
-            wall,
-            outside: 0,
-            cpu: if switch.does.spares_a_compiler() { 0 } else { most.samples.len() as u64 * analysis.sample_period() },
-            affected: count,
-        },
+        mechanism: vec![format!("{program} {has}."), slowed],
+        saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
         place,
         remedy: format!("Take {written} out of the {set_in} of {program}."),
         rows: rows("samples", most.rows.iter().copied()),

@@ -1,6 +1,6 @@
 //! P59: threads that may run on few CPUs queue there, while others are idle.
 
-use super::{Found, detector, rows};
+use super::{Found, detector, idle_cpus, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::code::base_name;
 use crate::images::Images;
@@ -46,21 +46,13 @@ const REPEATED: usize = 5;
 const LEAST_SHARE: f64 = 0.2;
 /// The program's own threads kept a CPU where they ran for this part of a wait or more.
 const OWN: f64 = 0.5;
-/// So much of a CPU must be idle on average, for there to be room.
-const IDLE: f64 = 0.5;
-/// Ticks of `/proc/stat` in a second (USER_HZ).
-const TICKS: f64 = 100.0;
-
 fn detect(analysis: &Analysis) -> Option<Found> {
     let online = analysis.recording.manifest.host.processors;
     let confined = |process: &&Process| (1..online).contains(&process.allowed_processors);
     if analysis.exchanges.is_empty() || !analysis.recording.processes.iter().any(|process| confined(&process)) {
         return None;
     }
-    let idle = idle_processors(analysis)?;
-    if idle < IDLE {
-        return None;
-    }
+    let idle = idle_cpus::with_room(analysis)?;
     let images = Images::new(analysis.recording);
     let running = Running::new(analysis);
     let mut waits: BTreeMap<(&str, u32), Vec<(usize, u64)>> = BTreeMap::new();
@@ -86,13 +78,6 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 fn is_in_line(running: &Running, row: &Switch) -> bool {
     let (from, to) = (row.runnable.0, row.end.0);
     to.saturating_sub(from) >= SHORTEST && running.between(from, to) as f64 >= OWN * (to - from) as f64
-}
-
-/// How many CPUs had nothing to do on average; none where that was not counted.
-fn idle_processors(analysis: &Analysis) -> Option<f64> {
-    let idle = analysis.recording.counters.iter().find(|row| row.scope == "cpu" && row.name == "idle")?;
-    let seconds = analysis.wall() as f64 / 1e9;
-    (seconds > 0.0).then(|| idle.after.saturating_sub(idle.before) as f64 / TICKS / seconds)
 }
 
 fn found(

@@ -22,8 +22,8 @@ intervention! {
     ///
     /// ## What it reaches
     /// Dynamically linked programs, also where a script of theirs sets the variable or the option. What libraries read
-    /// while they are loaded (OPENSSL_ia32cap, GLIBC_TUNABLES) only where it is set outside of the program. Options need
-    /// the GNU C library.
+    /// while they are loaded (OPENSSL_ia32cap, GLIBC_TUNABLES) only where it is set outside of the program, and so what a
+    /// Go program without libraries reads (GOMAXPROCS). Options need the GNU C library.
     ///
     /// ## How we know it took effect
     /// The shim counts programs that begin without the switches.
@@ -73,9 +73,16 @@ fn treat(request: &Request, treatment: &mut Treatment, is_control: bool) -> Resu
             SetIn::Variable(name) => name,
         };
         words.push((*written).to_string());
-        if switch.reader == Reader::Loader {
-            let inside = format!("needs {variable} to be set outside of the program: its libraries read it");
-            let given = given(request, variable).ok_or(NotHere(inside))?;
+        if switch.reader != Reader::Runtime {
+            let Some(given) = given(request, variable) else {
+                // Set by a script. Where the program has libraries after all, the shim comes before it.
+                if switch.reader == Reader::Program {
+                    continue;
+                }
+                return Err(NotHere(format!(
+                    "needs {variable} to be set outside of the program: its libraries read it"
+                )));
+            };
             // Several switches can stand in one variable.
             let before = treatment.environment.iter().rev().find(|(name, _)| name == variable);
             let value = before.map_or(Some(given), |(_, value)| value.clone());
@@ -124,13 +131,22 @@ mod tests {
 
     /// What is done for a server with these switches, where these variables are set outside.
     fn treated(switches: &str, given: &[(&str, &str)], is_control: bool) -> Result<Treatment, NotHere> {
+        treated_of("java", switches, given, is_control)
+    }
+
+    fn treated_of(
+        runtime: &str,
+        switches: &str,
+        given: &[(&str, &str)],
+        is_control: bool,
+    ) -> Result<Treatment, NotHere> {
         let (mut recording, mut finding) = finding_at(End::Server);
         finding.evidence = Evidence { table: "samples".into(), rows: vec![0] };
         recording.samples.push(Sample { tid: 20, pid: 20, ..Sample::default() });
-        recording.processes[1].runtime = "java".into();
+        recording.processes[1].runtime = runtime.into();
         recording.processes[1].switches = switches.into();
         let mut world = World::default();
-        for name in ["OPENSSL_ia32cap", "GLIBC_TUNABLES"] {
+        for name in ["OPENSSL_ia32cap", "GLIBC_TUNABLES", "GOMAXPROCS"] {
             let value = given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_string());
             world.environment.insert(name.to_string(), value);
         }
@@ -173,5 +189,13 @@ mod tests {
         let treatment = treated(both, &[("GLIBC_TUNABLES", value)], false).expect("treated");
         assert_eq!(treatment.environment.last().map(|(_, value)| value.clone()), Some(None), "both are gone");
         assert!(treated(switches, &[], false).is_err(), "a script of the program's sets it");
+    }
+
+    #[test]
+    fn what_a_program_reads_as_it_starts_is_taken_out_before_it_where_it_is_set_there() {
+        let given = treated_of("go 1.22", "GOMAXPROCS=1", &[("GOMAXPROCS", "1")], false).expect("treated");
+        assert_eq!(given.environment, [("GOMAXPROCS".to_string(), None)]);
+        let inside = treated_of("go 1.22", "GOMAXPROCS=1", &[], false).expect("treated");
+        assert_eq!((inside.environment.len(), inside.preloads[0].parameter.as_str()), (0, "GOMAXPROCS=1"));
     }
 }

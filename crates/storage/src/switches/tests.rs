@@ -36,6 +36,17 @@ fn a_switch_counts_for_the_runtime_that_reads_it() {
 }
 
 #[test]
+fn a_limit_is_a_number() {
+    assert_eq!(
+        in_environment(b"GOMAXPROCS=1\0JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=2"),
+        "GOMAXPROCS=1 JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=2"
+    );
+    assert_eq!(in_environment(b"GOMAXPROCS=0\0GOMAXPROCS=many\0GOMAXPROCS="), "");
+    assert_eq!([count("GOMAXPROCS=3"), count("-XX:ActiveProcessorCount=2"), count("-Xint")], [Some(3), Some(2), None]);
+    assert_eq!(without("1", "GOMAXPROCS=1"), None);
+}
+
+#[test]
 fn options_count_before_the_program_and_not_behind_it() {
     let found = |command: &str| in_arguments(&command.split(' ').map(String::from).collect::<Vec<_>>());
     assert_eq!(found("java -cp /srv -Xint -XX:TieredStopAtLevel=1 Shop"), "-Xint -XX:TieredStopAtLevel=1");
@@ -69,6 +80,7 @@ fn a_switch_is_known_by_how_it_is_written() {
             Setting::On => "1",
             Setting::There => "0",
             Setting::Is(values) => values[0],
+            Setting::Count => "2",
             Setting::Word(words) => words[0],
         };
         let written = match switch.set_in {
