@@ -92,9 +92,6 @@ pub struct Intervention {
     /// Whether what it does to the program is only harmless as far as the program writes the same: then runs are whole,
     /// their output has to be the same to the letter, and without a comparison it proves nothing.
     pub needs_same_output: bool,
-    /// What in the program can count for more than what it sets, unseen, as a clause of its own; empty where nothing can. That it
-    /// gains nothing then refutes nothing.
-    pub overruled_by: &'static str,
     /// What it is judged by, where that is not the metric in which the finding's cost lies.
     pub judged_by: Option<Metric>,
     /// What of the work that can be seen it changes because that is what it does: it is not compared then.
@@ -140,7 +137,6 @@ const USUAL: Intervention = Intervention {
     unit: "",
     about: "",
     needs_same_output: false,
-    overruled_by: "",
     judged_by: None,
     may_change: &[],
     stands_on: &[],

@@ -239,10 +239,12 @@ impl Judge<'_> {
             },
             _ => Status::Undecided,
         };
-        let overruled_by = interventions::find(&attempt.intervention).map_or("", |one| one.overruled_by);
-        let is_overruled = status == Status::Refuted && !overruled_by.is_empty();
+        let predictions = interventions::find(&attempt.intervention).map_or(&[][..], |one| one.predictions);
+        let prediction = predictions.iter().find(|one| one.pathology == finding.id).or(predictions.first());
+        let in_spite_of = prediction.map_or("", |one| one.refutes_nothing);
+        let is_spared = status == Status::Refuted && !in_spite_of.is_empty();
         let has_side_effect = is_cure && status == Status::Refuted && ratio.as_ref().is_some_and(is_slower);
-        let status = if is_overruled || has_side_effect { Status::Undecided } else { status };
+        let status = if is_spared || has_side_effect { Status::Undecided } else { status };
         let sound = own.filter(is_sound).count();
         let has_gained = ratio.as_ref().is_some_and(|ratio| ratio.low > 1.0);
         // An occasional trial that failed is left out of the pairs; it is a problem where it leaves none.
@@ -251,7 +253,7 @@ impl Judge<'_> {
             _ if ratio.is_none() || !applied => problem.unwrap_or_default(),
             _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
             _ if has_side_effect => SIDE_EFFECT.to_string(),
-            _ if is_overruled => format!("it gained nothing, which refutes nothing: {overruled_by}"),
+            _ if is_spared => format!("it gained nothing, which refutes nothing: {in_spite_of}"),
             Work::Other if !is_same_work => problem.unwrap_or_default(),
             Work::NotCompared if !is_same_work && has_gained => self.not_compared(is_unsettled, was_cut),
             _ => String::new(),

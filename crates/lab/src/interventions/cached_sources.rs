@@ -30,11 +30,10 @@ intervention! {
     pub const CACHED_SOURCES: Intervention = Intervention {
         name: "cached-sources",
         summary: "switches on PHP's cache of compiled code",
-        predictions: &[Prediction::gains("P55")],
+        predictions: &[Prediction::gains("P55").refutes_nothing("a later file, the pool or the command line counts for more")],
         doses: &[],
         unit: "",
         stands_on: &[],
-        overruled_by: "a later file, the pool or the command line counts for more",
         treat,
         applied,
     };

@@ -27,13 +27,12 @@ intervention! {
     pub const DROP_LOG_LINES: Intervention = Intervention {
         name: "drop-log-lines",
         summary: "drops the lines of the log before they are written",
-        predictions: &[Prediction::gains("P46")],
+        predictions: &[Prediction::gains("P46").refutes_nothing("formatting the lines stays, and can be most of what they cost")],
         doses: &[],
         unit: "",
         stands_on: &[],
         treat,
         applied: |counters| counters.of_shim("drop-log-lines"),
-        overruled_by: "formatting the lines stays, and can be most of what they cost",
     };
 }
 

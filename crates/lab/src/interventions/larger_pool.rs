@@ -31,10 +31,9 @@ intervention! {
     pub const LARGER_POOL: Intervention = Intervention {
         name: "larger-pool",
         summary: "gives libuv's pool four times as many threads",
-        predictions: &[Prediction::gains("P18")],
+        predictions: &[Prediction::gains("P18").refutes_nothing("what the program itself sets before its pool is first used counts for more")],
         treat: |request, treatment| set(request, treatment, TIMES),
         applied: |_| Ok(1),
-        overruled_by: "what the program itself sets before its pool is first used counts for more",
     };
 }
 

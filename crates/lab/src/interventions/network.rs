@@ -175,8 +175,7 @@ intervention! {
     pub const LARGE_KERNEL_BUFFERS: Intervention = Intervention {
         name: "large-kernel-buffers",
         summary: "lets the kernel's buffers of TCP connections grow to 16 MB",
-        predictions: &[Prediction::gains("P69")],
-        overruled_by: "what a program sets when it starts counts for more",
+        predictions: &[Prediction::gains("P69").refutes_nothing("what a program sets when it starts counts for more")],
         treat: |request, treatment| {
             setting(request, treatment, "net.ipv4.tcp_window_scaling", "1")?;
             setting(request, treatment, "net.ipv4.tcp_wmem", "4096 16384 16777216")?;

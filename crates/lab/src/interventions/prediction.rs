@@ -26,33 +26,42 @@ pub struct Prediction {
     /// What else it changes and could gain by, as a clause with its own subject (`it also makes fewer system calls`); empty where
     /// it removes the cause and nothing else.
     pub beside: &'static str,
+    /// Why it may gain nothing though that is the cause, as a clause (what it does costs something itself; what the program sets
+    /// counts for more, unseen): that refutes nothing then. Empty where nothing gained is no cause.
+    pub refutes_nothing: &'static str,
 }
 
 impl Prediction {
     /// It removes the cause: the cost goes.
     pub const fn gains(pathology: &'static str) -> Prediction {
-        Prediction { pathology, purpose: Purpose::Cause, beside: "" }
+        Prediction { pathology, purpose: Purpose::Cause, beside: "", refutes_nothing: "" }
     }
 
     /// It is close to the cause and leaves it alone: the cost stays.
     pub const fn does_nothing(pathology: &'static str) -> Prediction {
-        Prediction { pathology, purpose: Purpose::Control, beside: "" }
+        Prediction { pathology, purpose: Purpose::Control, beside: "", refutes_nothing: "" }
     }
 
     /// It scales the cause: the cost rises with the dose.
     pub const fn scales(pathology: &'static str) -> Prediction {
-        Prediction { pathology, purpose: Purpose::Dose, beside: "" }
+        Prediction { pathology, purpose: Purpose::Dose, beside: "", refutes_nothing: "" }
     }
 
     /// On top of what it stands on it gains more.
     pub const fn adds(pathology: &'static str) -> Prediction {
-        Prediction { pathology, purpose: Purpose::Incremental, beside: "" }
+        Prediction { pathology, purpose: Purpose::Incremental, beside: "", refutes_nothing: "" }
     }
 
     /// It removes more than the cause: its gain alone, where what removes just the cause gains nothing, is explained by that.
     #[must_use]
     pub const fn beside(self, what: &'static str) -> Prediction {
         Prediction { beside: what, ..self }
+    }
+
+    /// It may gain nothing though that is the cause.
+    #[must_use]
+    pub const fn refutes_nothing(self, why: &'static str) -> Prediction {
+        Prediction { refutes_nothing: why, ..self }
     }
 }
 

@@ -35,8 +35,7 @@ intervention! {
     pub const POOLING_PROXY: Intervention = Intervention {
         name: "pooling-proxy",
         summary: "puts a proxy in between that keeps its connections to the server",
-        predictions: &[Prediction::gains("P07"), Prediction::gains("P17")],
-        overruled_by: GOES_ON_CONNECTING,
+        predictions: &[Prediction::gains("P07").refutes_nothing(GOES_ON_CONNECTING), Prediction::gains("P17").refutes_nothing(GOES_ON_CONNECTING)],
         may_change: &[Aspect::Resets],
         treat: |request, treatment| {
             let finding = request.finding;
@@ -77,8 +76,7 @@ intervention! {
     pub const DRAINING_PROXY: Intervention = Intervention {
         name: "draining-proxy",
         summary: "puts a proxy in between that reads answers to their end and keeps connections",
-        predictions: &[Prediction::gains("P19")],
-        overruled_by: GOES_ON_CONNECTING,
+        predictions: &[Prediction::gains("P19").refutes_nothing(GOES_ON_CONNECTING)],
         may_change: &[Aspect::Resets, Aspect::Bytes],
         treat: |request, treatment| {
             let tasks = [ProxyTask::KeepConnections, ProxyTask::ReadAnswers].into();
@@ -185,8 +183,7 @@ intervention! {
     pub const SHED_REQUESTS: Intervention = Intervention {
         name: "shed-requests",
         summary: "puts a proxy in between that answers the requests which hold up the others",
-        predictions: &[Prediction::gains("P18"), Prediction::gains("P50")],
-        overruled_by: "those that are left can wait for each other as well",
+        predictions: &[Prediction::gains("P18").refutes_nothing("those that are left can wait for each other as well"), Prediction::gains("P50").refutes_nothing("those that are left can wait for each other as well")],
         judged_by: Some(Metric::Median),
         may_change: &[Aspect::Bytes],
         treat: |request, treatment| {

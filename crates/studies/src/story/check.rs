@@ -51,7 +51,8 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
             .map(|one| (one, false, seen.clone()))
             .to_vec();
     };
-    let proved = finding.status == wanted.status;
+    let will_do = wanted.or.contains(&finding.status);
+    let proved = finding.status == wanted.status || will_do;
     let proof = match (&finding.effect, proved) {
         (Some(effect), true) => effect_in_words(effect),
         _ => format!("{} is {}", finding.name, status_in_words(finding)),
@@ -60,8 +61,8 @@ fn expected(story: &Story, wanted: &Expected, findings: &[Finding]) -> Vec<Held>
     let declares_place = wanted.program.is_some() || wanted.line.is_some() || wanted.function.is_some();
     let located = declares_place.then_some((StoryAspect::Located, is_there, place));
     let name = format!("{}{}", name_in_words(wanted), rank(finding, findings));
-    if wanted.status != Status::Confirmed {
-        // Nothing outside the program switches this one off: there is no proof to be had.
+    if wanted.status != Status::Confirmed || will_do {
+        // Nothing outside the program switches this one off, or not on every machine.
         let name = format!("{name}, {}", status_in_words(finding));
         return [(StoryAspect::Named, proved, name)].into_iter().chain(located).collect();
     }

@@ -129,6 +129,9 @@ pub struct Expected {
     /// How far it must have got.
     #[serde(default = "confirmed")]
     pub status: Status,
+    /// Other statuses that will do, where it depends on the machine what can be proved.
+    #[serde(default)]
+    pub or: Vec<Status>,
     /// What its title must name, where several findings have one name.
     #[serde(default)]
     pub title: String,
