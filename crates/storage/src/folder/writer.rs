@@ -19,7 +19,6 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -288,7 +287,7 @@ fn stream_to_parquet(folder: &Beneath, stream: &str, parquet: &str) -> Result<()
     let file = folder.read(Path::new(stream)).map_err(CaseError::io(&from))?;
     let reader = StreamReader::try_new_buffered(file, None).map_err(|error| CaseError::damaged(&from, &error))?;
     let level = ZstdLevel::try_new(1).map_err(|error| CaseError::damaged(&to, &error))?;
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+    let properties = whole::without_statistics().set_compression(Compression::ZSTD(level)).build();
     let out = folder.create_new(Path::new(parquet)).map_err(CaseError::io(&to))?;
     let mut writer = ArrowWriter::try_new(out, reader.schema(), Some(properties))
         .map_err(|error| CaseError::damaged(&to, &error))?;
