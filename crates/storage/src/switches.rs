@@ -124,8 +124,8 @@ pub enum Setting {
     Is(&'static [&'static str]),
     /// One of its words is one of these; what ends in `=` may have any value.
     Word(&'static [&'static str]),
-    /// Its value is a number, 1 or more.
-    Count,
+    /// One of its words is this, and a number of 1 or more behind it.
+    Count(&'static str),
 }
 
 /// The part of a program that a switch slows down.
@@ -170,6 +170,9 @@ const fn started(variable: &'static str, setting: Setting, runtime: &'static str
 /// The levels below that of the optimizing compiler.
 const WEAK: [&str; 4] =
     ["-XX:TieredStopAtLevel=0", "-XX:TieredStopAtLevel=1", "-XX:TieredStopAtLevel=2", "-XX:TieredStopAtLevel=3"];
+
+/// Java's for how many CPUs it takes the machine to have.
+const CPUS: &str = "-XX:ActiveProcessorCount=";
 
 /// All that are known. Sources: the manuals of python(1), node(1), java(1), perlrun(1), ruby(1), mallopt(3), OPENSSL_ia32cap(3) and
 /// those of the GNU C library on tunables, of GnuTLS on cryptographic backends, and of Go's package runtime. What stands in an option's place asks for what the runtime does anyway; Python ignores
@@ -223,11 +226,11 @@ pub const KNOWN: &[Switch] = &[
     option(&["-XX:-UseAES"], "-XX:+UseAES", "java", Does::NoAes),
     option(&["-XX:-UseAESIntrinsics"], "-XX:+UseAESIntrinsics", "java", Does::NoAes),
     runtime("G_SLICE", Setting::Is(&["always-malloc", "debug-blocks"]), "", Does::ChecksAllocations),
-    started("GOMAXPROCS", Setting::Count, "go", Does::LimitsCpus),
-    runtime("JAVA_TOOL_OPTIONS", Setting::Word(&["-XX:ActiveProcessorCount="]), "java", Does::LimitsCpus),
-    runtime("JDK_JAVA_OPTIONS", Setting::Word(&["-XX:ActiveProcessorCount="]), "java", Does::LimitsCpus),
-    runtime("_JAVA_OPTIONS", Setting::Word(&["-XX:ActiveProcessorCount="]), "java", Does::LimitsCpus),
-    option(&["-XX:ActiveProcessorCount="], "-XX:ActiveProcessorCount=-1", "java", Does::LimitsCpus),
+    started("GOMAXPROCS", Setting::Count(""), "go", Does::LimitsCpus),
+    runtime("JAVA_TOOL_OPTIONS", Setting::Count(CPUS), "java", Does::LimitsCpus),
+    runtime("JDK_JAVA_OPTIONS", Setting::Count(CPUS), "java", Does::LimitsCpus),
+    runtime("_JAVA_OPTIONS", Setting::Count(CPUS), "java", Does::LimitsCpus),
+    Switch { setting: Setting::Count(CPUS), ..option(&[], "-XX:ActiveProcessorCount=-1", "java", Does::LimitsCpus) },
     started(
         "GODEBUG",
         Setting::Word(&["cpu.all=off", "cpu.aes=off", "cpu.pclmulqdq=off", "cpu.avx2=off", "cpu.sse41=off"]),
@@ -263,8 +266,8 @@ impl Switch {
         let words: Vec<&str> = match self.setting {
             Setting::On => return Vec::from_iter(is_on.then(|| variable.to_string())),
             Setting::There => return vec![variable.to_string()],
-            Setting::Is(_) | Setting::Count => vec![value],
-            Setting::Word(_) => value.split(separator(variable)).collect(),
+            Setting::Is(_) => vec![value],
+            Setting::Word(_) | Setting::Count(_) => value.split(separator(variable)).collect(),
         };
         let own = words.into_iter().filter(|word| word.len() <= LONGEST_WORD && self.has(word));
         own.map(|word| format!("{variable}={word}")).collect()
@@ -275,7 +278,7 @@ impl Switch {
         match self.setting {
             Setting::On | Setting::There => word.is_empty(),
             Setting::Is(values) => values.contains(&word),
-            Setting::Count => count(word).is_some(),
+            Setting::Count(before) => word.strip_prefix(before).is_some_and(|number| count(number).is_some()),
             Setting::Word(words) => {
                 words.iter().any(|known| word == *known || known.ends_with('=') && word.starts_with(known))
             }

@@ -76,12 +76,16 @@ fn what_else_a_variable_says_stays() {
 #[test]
 fn a_switch_is_known_by_how_it_is_written() {
     for switch in KNOWN {
+        let counted: String;
         let value = match switch.setting {
             Setting::On => "1",
             Setting::There => "0",
             Setting::Is(values) => values[0],
-            Setting::Count => "2",
             Setting::Word(words) => words[0],
+            Setting::Count(before) => {
+                counted = format!("{before}2");
+                &counted
+            }
         };
         let written = match switch.set_in {
             SetIn::Variable(name) => switch.in_value(name, value),
