@@ -62,28 +62,36 @@ refresh killed -o "$folder/rest.json" | head -8
 asked
 figure "$folder/rest.json" '"seen to before the kill: %d, after it: %d" % (rounds[0]["done_before"], sum(rounds[0]["outcomes"].values()))'
 
+# Where names come from the system, /etc/hosts is another file to one command alone.
+with_names() { # COMMAND
+    unshare --mount sh -c "mount --bind '$folder/hosts' /etc/hosts && exec $1"
+}
+
 if command -v curl >/dev/null; then
     echo "== curl --parallel over the same list: without conditions, decoding, parsing or memory"
     awk '{ print "url = \"" $0 "\"\noutput = \"/dev/null\"" }' "$folder/feeds.txt" >"$folder/curl.txt"
-    # Its option resolves one name each; a file of them is read as a configuration.
-    port=$(sed -n '1s,.*:\([0-9]*\)/.*,\1,p' "$folder/feeds.txt")
-    awk -v port="$port" '{ print "resolve = \"" $2 ":" port ":" $1 "\"" }' "$folder/hosts" >"$folder/resolve.txt"
     TIMEFORMAT='curl: %R s, CPU %U user + %S system'
-    time curl --silent --parallel --parallel-max 256 --compressed --max-time 30 --cacert "$folder/ca.pem" \
-        --config "$folder/resolve.txt" --config "$folder/curl.txt" || true
+    fetch="curl --silent --no-progress-meter --parallel --parallel-max 256 --compressed --max-time 30 --cacert $folder/ca.pem --config $folder/curl.txt"
+    if [ "$(id -u)" = 0 ]; then
+        time with_names "$fetch" || true
+    else
+        # Its option resolves one name each, and goes through all of them for each feed.
+        port=$(sed -n '1s,.*:\([0-9]*\)/.*,\1,p' "$folder/feeds.txt")
+        awk -v port="$port" '{ print "resolve = \"" $2 ":" port ":" $1 "\"" }' "$folder/hosts" >"$folder/resolve.txt"
+        time $fetch --config "$folder/resolve.txt" || true
+    fi
     asked
 fi
 
-# An aggregator as people have it. Its names come from the system, so /etc/hosts is another file to it alone.
+# An aggregator as people have it.
 if command -v newsboat >/dev/null && [ "$(id -u)" = 0 ]; then
     echo "== newsboat over the same list, twice: the second time with what it knows"
     echo "reload-threads 64
 download-timeout 30" >"$folder/newsboat.conf"
     TIMEFORMAT='newsboat: %R s, CPU %U user + %S system'
     for _ in 1 2; do
-        time CURL_CA_BUNDLE=$folder/ca.pem unshare --mount sh -c "mount --bind '$folder/hosts' /etc/hosts && exec newsboat \
-            --url-file='$folder/feeds.txt' --cache-file='$folder/newsboat.db' --config-file='$folder/newsboat.conf' \
-            --execute=reload" >/dev/null || true
+        time CURL_CA_BUNDLE=$folder/ca.pem with_names "newsboat --url-file='$folder/feeds.txt' \
+            --cache-file='$folder/newsboat.db' --config-file='$folder/newsboat.conf' --execute=reload" >/dev/null || true
         asked
     done
 fi

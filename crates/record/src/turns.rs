@@ -22,6 +22,10 @@ struct Turn {
     is_asked: bool,
     /// When the exchange began that is under way; 0 where that is not known.
     asked: u64,
+    /// When the last bytes were moved.
+    last: u64,
+    /// Whether more was asked a while after what had been asked before: nobody waits for an answer.
+    goes_on: bool,
 }
 
 /// All sockets' turns.
@@ -60,7 +64,17 @@ impl Turns {
             // What is written begins with the call, what is read with its end.
             asked = if asks == direction::OUT { moved.start.0 } else { moved.end.0 };
         }
-        self.of.insert(moved.socket, Turn { direction: moved.direction, is_asked: moved.direction == asks, asked });
+        let waited = before.map_or(0, |before| moved.start.0.saturating_sub(before.last));
+        self.of.insert(
+            moved.socket,
+            Turn {
+                direction: moved.direction,
+                is_asked: moved.direction == asks,
+                asked,
+                last: moved.end.0,
+                goes_on: !is_turn && (waited >= A_WHILE || before.is_some_and(|before| before.goes_on)),
+            },
+        );
         is_turn && moved.direction == direction::OUT && moved.role == role::CLIENT
     }
 
@@ -74,9 +88,10 @@ impl Turns {
         std::mem::take(&mut self.slowest)
     }
 
-    /// Whether a request has waited a while for its answer that began while there were rows.
+    /// Whether a request has waited a while for its answer that began while there were rows. Who goes on sending does not wait.
     pub fn is_unanswered(&self, now: Nanos) -> bool {
-        let is_waiting = |turn: &Turn| turn.is_asked && turn.asked > 0 && turn.asked.saturating_add(A_WHILE) <= now.0;
+        let is_asked = |turn: &Turn| turn.is_asked && turn.asked > 0 && !turn.goes_on;
+        let is_waiting = |turn: &Turn| is_asked(turn) && turn.last.saturating_add(A_WHILE) <= now.0;
         self.of.len() <= MOST_LOOKED_AT && self.of.values().any(is_waiting)
     }
 
@@ -117,5 +132,19 @@ mod tests {
         assert!(!turns.is_unanswered(Nanos(9500 + 2 * A_WHILE)));
         turns.over(1);
         assert!(turns.of.is_empty(), "of a connection that is over nothing is kept");
+    }
+
+    #[test]
+    fn who_goes_on_sending_does_not_wait_for_an_answer() {
+        let mut turns = Turns::default();
+        let mut sends = |time: u64| turns.take(moved(role::CLIENT, direction::OUT, time));
+        (1..=50).for_each(|part| _ = sends(part * A_WHILE / 10));
+        assert!(!turns.is_unanswered(Nanos(55 * A_WHILE / 10)), "a stream");
+        assert!(turns.is_unanswered(Nanos(70 * A_WHILE / 10)), "or a large request, which is over now");
+        turns.take(moved(role::CLIENT, direction::OUT, 80 * A_WHILE / 10));
+        assert!(!turns.is_unanswered(Nanos(100 * A_WHILE / 10)), "a line now and then");
+        turns.take(moved(role::CLIENT, direction::IN, 101 * A_WHILE / 10));
+        turns.take(moved(role::CLIENT, direction::OUT, 102 * A_WHILE / 10));
+        assert!(turns.is_unanswered(Nanos(115 * A_WHILE / 10)), "a request again");
     }
 }

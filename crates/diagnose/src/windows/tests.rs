@@ -163,6 +163,22 @@ fn what_is_left_of_exchanges_that_are_cut_is_no_time_between_them() {
 }
 
 #[test]
+fn a_stream_that_nobody_answers_is_no_request_and_its_time_is_accounted_for() {
+    let mut fixture = Fixture::new();
+    fixture.connect(1, CLIENT);
+    for _ in 0..20_000 {
+        fixture.moves(CLIENT, 1, WRITE, 100);
+        fixture.now += 20 * US;
+    }
+    let whole = fixture.end();
+    for recording in [thinned_out(whole.clone(), &cuts(&whole)), whole] {
+        let answer = Analysis::new(&recording).answer("case", Options::default());
+        assert_eq!(answer.exchanges, 0);
+        assert!(answer.ledger.unexplained * 20 < answer.ledger.total, "{:?}", answer.ledger);
+    }
+}
+
+#[test]
 fn what_was_thinned_out_on_purpose_is_not_missing_and_what_was_lost_besides_is() {
     let whole = keep_alive(200, 300 * US).end();
     let mut thinned = thinned_out(whole.clone(), &cuts(&whole));

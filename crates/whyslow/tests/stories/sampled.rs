@@ -97,10 +97,12 @@ fn twelve_programs_have_the_accounts_of_everything_in_windows() {
         let some = Analysis::new(&sampled(whole)).answer("case", Options::default());
         let (points, account) = furthest(&shares(&all.ledger), &shares(&some.ledger));
         println!("| {words} | {} | {} | {points:+.2} | {} |", all.exchanges, some.exchanges, account.name());
-        // What no window has a whole request of is not accounted for, and nothing is made up for it.
-        let is_seen = some.exchanges > 0;
-        assert!(!is_seen || points.abs() <= MOST_APART, "{words}: {:#?}\n{:#?}", all.ledger, some.ledger);
-        assert!(is_seen || account == Account::Unexplained, "{words}: {:#?}", some.ledger);
+        // What no window has a whole request of is told by what the threads did.
+        if some.exchanges > 0 {
+            assert!(points.abs() <= MOST_APART, "{words}: {:#?}\n{:#?}", all.ledger, some.ledger);
+        } else {
+            assert!(some.ledger.unexplained * 10 < some.ledger.total, "{words}: {:#?}", some.ledger);
+        }
         assert_eq!(some.ledger.overbooked, 0, "{words}: no time is booked twice");
     }
 }

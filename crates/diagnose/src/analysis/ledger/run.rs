@@ -43,7 +43,9 @@ impl Accounts {
         }
         let gaps = shares.gaps(analysis);
         let with_rows = gaps.iter().flat_map(|&(from, to)| analysis.windows.parts(from, to)).collect::<Vec<_>>();
-        let idle = spans::without(&with_rows, &analysis.cut);
+        // Where no exchange was seen whole, nothing is known of what is left of others: a stream that nobody answers is none.
+        let cut = if accounts.run.is_empty() { &[][..] } else { &analysis.cut };
+        let idle = spans::without(&with_rows, cut);
         let cut = spans::length(with_rows.into_iter()) - spans::length(idle.iter().copied());
         accounts.stretch(cut as f64);
         idle::book(analysis, &idle, &mut |account, length| {
