@@ -39,8 +39,19 @@ fn begins_a_message(call: &Call) -> bool {
     matches!(call.content, content::HTTP_REQUEST | content::HTTP_RESPONSE)
 }
 
-/// Runs of writes by one thread that are small, at most a millisecond apart, with no read between them and of one message: rows
-/// of `calls`.
+/// Whether a thread heard from elsewhere between two of its calls, or waited until it would: what it writes then could not have been
+/// written before.
+fn heard(analysis: &Analysis, last: usize, row: usize) -> bool {
+    let hears = |call: &Call| {
+        (syscall::is_read(call.number) && call.result > 0 && call.connection != 0)
+            || (call.blocked.0 > 0 && (syscall::is_read(call.number) || syscall::is_poll(call.number)))
+    };
+    // Rows are in order of threads.
+    analysis.recording.calls.get(last + 1..row).unwrap_or_default().iter().any(hears)
+}
+
+/// Runs of writes by one thread that are small, at most a millisecond apart, with no read between them, of whomever, and of one
+/// message: rows of `calls`.
 pub fn runs(analysis: &Analysis, slot: usize, is_small: impl Fn(&Call) -> bool) -> Vec<Vec<usize>> {
     let mut runs = Vec::new();
     let mut current: Vec<usize> = Vec::new();
@@ -54,9 +65,11 @@ pub fn runs(analysis: &Analysis, slot: usize, is_small: impl Fn(&Call) -> bool) 
         let row = row as usize;
         let call = analysis.call(row);
         let small = syscall::is_write(call.number) && !syscall::is_handover(call.number) && is_small(call);
-        let together = current.last().is_none_or(|&last| {
-            let last = analysis.call(last);
-            last.tid == call.tid && call.start.0.saturating_sub(call_end(last)) <= TOGETHER
+        let together = current.last().is_none_or(|&before| {
+            let last = analysis.call(before);
+            last.tid == call.tid
+                && call.start.0.saturating_sub(call_end(last)) <= TOGETHER
+                && !heard(analysis, before, row)
         });
         if !small || !together || begins_a_message(call) {
             finish(&mut current);

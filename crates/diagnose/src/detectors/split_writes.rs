@@ -15,7 +15,7 @@ detector! {
     ///
     /// ## Evidence
     /// Four writes or more of at most 512 bytes each on one connection, at most a millisecond apart, without a read in
-    /// between; the CPU time of all but the first write of each such run. Elapsed time may fall as well, or not: the peer
+    /// between, from whomever, or a wait for one; the CPU time of all but the first write of each such run. Elapsed time may fall as well, or not: the peer
     /// already works on the first pieces while the others are written.
     ///
     /// ## What proves it
@@ -27,7 +27,7 @@ detector! {
     /// ## Not to be confused with
     /// nagle-delayed-ack (there a piece is held back; such runs are left to it); tiny-tls-records (each piece is encrypted by
     /// itself as well); a stream whose pieces are produced one after the other; answers to pipelined requests, each of which is a
-    /// message; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which the threads
+    /// message; messages that a server pushes as they come from others; a head written before a file sent with sendfile; datagrams, each of which is a message; bytes by which the threads
     /// of a program wake each other.
     "P03" "split-writes",
     needs: &[Tcp, SingleStreams, Calls]
@@ -103,7 +103,7 @@ fn is_held(analysis: &Analysis, slot: usize, run: &[usize]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, US, WRITE, keep_alive};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, keep_alive};
     use crate::tests::names;
     use case::Recording;
     use case::tables::{content, transport};
@@ -158,6 +158,24 @@ mod tests {
         let mut itself = keep_alive(20, 100 * US);
         itself.recording.connections.iter_mut().for_each(|row| row.pid = CLIENT);
         assert_eq!(names(&writing(itself, 10, US)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn messages_that_are_passed_on_as_they_come_are_left_alone() {
+        let passed_on = |from_others: bool| {
+            let mut fixture = keep_alive(20, 100 * US);
+            fixture.connect(2, CLIENT);
+            for _ in 0..20 {
+                for _ in 0..10 {
+                    fixture.moves(CLIENT, 1, WRITE, 36);
+                    fixture.moves(CLIENT, if from_others { 2 } else { 0 }, READ, 36);
+                }
+                fixture.waits_for(CLIENT, 1, 50 * US, 100);
+            }
+            names(&fixture.end())
+        };
+        assert_eq!(passed_on(true), Vec::<String>::new());
+        assert_eq!(passed_on(false), ["split-writes"], "out of a file");
     }
 
     #[test]
