@@ -172,6 +172,9 @@ fn waited_for_by_requests(analysis: &Analysis) -> Option<Found> {
     })
 }
 
+/// The last of the descriptors that every program begins with.
+const STANDARD_ERROR: i32 = 2;
+
 /// The places at which sleeps follow one another.
 fn polling(analysis: &Analysis) -> Vec<Polling> {
     let mut places: Vec<Polling> = Vec::new();
@@ -220,10 +223,13 @@ fn polling(analysis: &Analysis) -> Vec<Polling> {
     places
 }
 
-/// Whether a call sent or received something: then what came was dealt with, and the next sleep is another one.
+/// Whether a call sent or received something: then what came was dealt with, and the next sleep is another one. Who writes into a pipe
+/// has something for its reader; lines on the standard output and in a log are about the look.
 fn moves_bytes(call: &Call) -> bool {
-    let is_transfer = syscall::is_read(call.number) || syscall::is_write(call.number);
-    (is_transfer || syscall::is_accept(call.number)) && call.connection != 0 && call.result > 0
+    let is_write = syscall::is_write(call.number);
+    let is_into_pipe = is_write && call.path == 0 && call.fd > STANDARD_ERROR;
+    let is_transfer = is_write || syscall::is_read(call.number) || syscall::is_accept(call.number);
+    is_transfer && call.result > 0 && (call.connection != 0 || is_into_pipe)
 }
 
 /// Whether a script came to two sleeps the same way, as a loop does: work of several steps, each with a pause, takes several.

@@ -12,7 +12,11 @@ use rustc_hash::FxHashMap;
 const SINCE_A_LOOK: u64 = 20_000;
 
 /// The waits that threads which sleep have ended, each as when it ended and when it began, in order of its end.
-pub(super) struct HandedOut(FxHashMap<u32, Vec<(u64, u64)>>);
+pub(super) struct HandedOut {
+    ended: FxHashMap<u32, Vec<(u64, u64)>>,
+    /// Whether there are requests.
+    is_asked: bool,
+}
 
 impl HandedOut {
     /// Of all threads that sleep.
@@ -29,14 +33,15 @@ impl HandedOut {
         for waits in ended.values_mut() {
             waits.sort_unstable();
         }
-        HandedOut(ended)
+        HandedOut { ended, is_asked: !analysis.exchanges.is_empty() }
     }
 
-    /// Whether a thread woke somebody between two of its sleeps who had waited since before the first.
+    /// Whether a thread woke somebody between two of its sleeps who had waited since before the first; where nobody asks for anything,
+    /// whoever it was: each time there was something.
     pub fn between(&self, sleep: &Call, next: &Call) -> bool {
-        let waits = self.0.get(&sleep.tid).map_or(&[][..], Vec::as_slice);
+        let waits = self.ended.get(&sleep.tid).map_or(&[][..], Vec::as_slice);
         let first = waits.partition_point(|&(end, _)| end < call_end(sleep));
         let mut ended = waits[first..].iter().take_while(|&&(end, _)| end <= next.start.0);
-        ended.any(|&(_, start)| start.saturating_add(SINCE_A_LOOK) < sleep.start.0)
+        ended.any(|&(_, start)| !self.is_asked || start.saturating_add(SINCE_A_LOOK) < sleep.start.0)
     }
 }

@@ -277,3 +277,43 @@ fn a_pause_for_each_thing_that_others_wait_for_is_no_polling() {
     assert!(!works_for_two(1));
     assert!(works_for_two(4), "it sleeps between looks");
 }
+
+/// A run without requests, in which one thread waits for another that sleeps again and again, and does something after each sleep;
+/// at the end it wakes the one that waits, or after each sleep as well.
+fn without_requests(wakes: bool, between: impl Fn(&mut Fixture)) -> bool {
+    let mut fixture = Fixture::new();
+    fixture.script(6, &["worker.py:7:run"]);
+    let start = Nanos(fixture.now);
+    fixture.recording.threads.push(Thread { tid: WORKER, pid: CLIENT, start, ..Thread::default() });
+    let mut waits_since = fixture.now;
+    for sleep in 0..200 {
+        fixture.waits(WORKER, 5 * MS, NANOSLEEP, |call| call.script_stack = 6);
+        fixture.now += 10 * US;
+        between(&mut fixture);
+        let woken = fixture.now;
+        if wakes || sleep == 199 {
+            fixture.does(WORKER, 20 * US, FUTEX, |call| call.result = 1);
+            fixture.now = waits_since;
+            fixture.waits(CLIENT, woken + 2 * US - waits_since, FUTEX, |_| {});
+            fixture.recording.switches.last_mut().expect("it waited").waker = WORKER;
+            waits_since = woken + 50 * US;
+        }
+        fixture.now = woken + 20 * US;
+    }
+    let mut recording = fixture.end();
+    recording.calls.iter_mut().filter(|call| call.tid == WORKER).for_each(|call| call.pid = CLIENT);
+    names(&recording).contains(&"sleep-polling".to_string())
+}
+
+#[test]
+fn a_thread_that_makes_something_for_another_at_a_pace_does_not_poll() {
+    let writes = |fd: i32| {
+        move |fixture: &mut Fixture| {
+            fixture.does(WORKER, 2 * US, WRITE, |call| (call.fd, call.result) = (fd, 45));
+        }
+    };
+    assert!(without_requests(false, |_| {}));
+    assert!(!without_requests(true, |_| {}), "each sleep is followed by something for the other");
+    assert!(!without_requests(false, writes(7)), "into a pipe");
+    assert!(without_requests(false, writes(1)), "a line about the look");
+}
