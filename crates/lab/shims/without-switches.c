@@ -59,13 +59,14 @@ static int take(char *name)
  * 1 where it is as it was. */
 static int renew(const char *name)
 {
-	size_t length = strcspn(name, "=");
+	const char *end = strchr(name, '=');
+	size_t length = end ? (size_t)(end - name) : strlen(name);
 	for (char **variable = environ; variable && *variable; variable++) {
 		if (strncmp(*variable, name, length) || (*variable)[length] != '=')
 			continue;
-		char *copy = strdup(*variable);
+		char *copy = calloc(1, strlen(*variable) + 1);
 		if (copy)
-			*variable = copy;
+			*variable = strcpy(copy, *variable);
 		return copy != 0;
 	}
 	return 1;

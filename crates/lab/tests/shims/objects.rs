@@ -29,7 +29,7 @@ fn no_object_asks_for_a_version_of_a_symbol_or_for_a_library() {
 /// What every libc exports since glibc 2.17 (`dlopen` and `dlsym`: from 2.34 on by itself, before that by its libdl). A
 /// shim that used anything else would keep the subject from starting in an older world.
 const EVERYWHERE: &str = "__errno_location __register_atfork bcmp calloc clearerr clock_gettime dl_iterate_phdr dlopen dlsym \
-    fclose fileno free getenv getpeername inet_ntop madvise memccpy memchr memcmp memcpy memmove memset mmap \
+    environ fclose fileno free getenv getpeername inet_ntop madvise memccpy memchr memcmp memcpy memmove memset mmap \
     mprotect pthread_mutex_lock pthread_mutex_unlock setenv setsockopt setvbuf strchr strcmp strcpy \
     strlen strncmp strstr strtok_r syscall sysconf unsetenv";
 
