@@ -240,6 +240,7 @@ impl Judge<'_> {
             _ => Status::Undecided,
         };
         let predictions = interventions::find(&attempt.intervention).map_or(&[][..], |one| one.predictions);
+        // Tried by hand on something else, it has the limits that it has where it is meant to be tried.
         let prediction = predictions.iter().find(|one| one.pathology == finding.id).or(predictions.first());
         let in_spite_of = prediction.map_or("", |one| one.refutes_nothing);
         let is_spared = status == Status::Refuted && !in_spite_of.is_empty();
@@ -253,7 +254,7 @@ impl Judge<'_> {
             _ if ratio.is_none() || !applied => problem.unwrap_or_default(),
             _ if !has_same_output => "the program's output was not compared or not the same".to_string(),
             _ if has_side_effect => SIDE_EFFECT.to_string(),
-            _ if is_spared => format!("it gained nothing, which refutes nothing: {in_spite_of}"),
+            _ if is_spared => format!("it gained nothing, but that does not rule the cause out: {in_spite_of}"),
             Work::Other if !is_same_work => problem.unwrap_or_default(),
             Work::NotCompared if !is_same_work && has_gained => self.not_compared(is_unsettled, was_cut),
             _ => String::new(),

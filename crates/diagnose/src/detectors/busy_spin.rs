@@ -42,8 +42,8 @@ detector! {
     /// ## Not to be confused with
     /// An edge-triggered loop that reads until EAGAIN once per wake-up: it moves bytes each time. sleep-polling: it
     /// does wait, just too briefly. A thread that computes between two polls, or divides its work and lets others have a
-    /// turn. A program that drives a device by ioctl: each of those calls does work, whatever it returns. A runtime that yields, once or twice, for as long as its other thread gets
-    /// no CPU.
+    /// turn. A program that drives a device by ioctl: each of those calls does work, whatever it returns. A runtime that
+    /// yields, once or twice, for as long as its other thread gets no CPU.
     "P05" "busy-spin",
     needs: &[Server]
 }

@@ -30,7 +30,9 @@ intervention! {
     pub const CACHED_SOURCES: Intervention = Intervention {
         name: "cached-sources",
         summary: "switches on PHP's cache of compiled code",
-        predictions: &[Prediction::gains("P55").refutes_nothing("a later file, the pool or the command line counts for more")],
+        predictions: &[
+            Prediction::gains("P55").refutes_nothing("a later file, the pool or the command line counts for more"),
+        ],
         doses: &[],
         unit: "",
         stands_on: &[],

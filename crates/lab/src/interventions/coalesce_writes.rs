@@ -30,7 +30,7 @@ intervention! {
         summary: "holds small writes until the program waits, and sends them together",
         predictions: &[
             Prediction::gains("P01").beside("it also makes fewer segments and system calls, and the peer reads it all at once"),
-            Prediction::gains("P03").refutes_nothing("holding the pieces takes CPU time as well, hardly less than sending some of them"),
+            Prediction::gains("P03").refutes_nothing("holding the pieces takes CPU time as well"),
             Prediction::gains("P04"),
         ],
         doses: &[],

@@ -22,12 +22,14 @@ intervention! {
     /// The shim counts the lines that it dropped.
     ///
     /// ## What it cannot prove
-    /// That nobody needs them: in the trials the log stays without these lines. And where nothing is gained, not that they cost
-    /// nothing: asking whose descriptor a line goes to takes about half as long as writing it does on a fast machine.
+    /// That nobody needs them: in the trials the log stays without these lines. And where nothing is gained, not that they
+    /// cost nothing: they are still formatted, and asking whose descriptor each goes to takes time as well.
     pub const DROP_LOG_LINES: Intervention = Intervention {
         name: "drop-log-lines",
         summary: "drops the lines of the log before they are written",
-        predictions: &[Prediction::gains("P46").refutes_nothing("formatting the lines stays, and can be most of what they cost")],
+        predictions: &[
+            Prediction::gains("P46").refutes_nothing("formatting the lines stays, and can be most of what they cost"),
+        ],
         doses: &[],
         unit: "",
         stands_on: &[],

@@ -25,7 +25,10 @@ intervention! {
     pub const EMPTY_OPENSSL_CONF: Intervention = Intervention {
         name: "empty-openssl-conf",
         summary: "has OpenSSL start with an empty configuration",
-        predictions: &[Prediction::gains("P16").refutes_nothing("a configuration that the program itself names counts for more"), Prediction::does_nothing("P12")],
+        predictions: &[
+            Prediction::gains("P16").refutes_nothing("a configuration that the program itself names counts for more"),
+            Prediction::does_nothing("P12"),
+        ],
         treat: |_, treatment| {
             treatment.environment.push((FILE.0.to_string(), Some(FILE.1.to_string())));
             Ok(())

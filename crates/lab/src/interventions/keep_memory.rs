@@ -30,7 +30,10 @@ intervention! {
     pub const KEEP_MEMORY: Intervention = Intervention {
         name: "keep-memory",
         summary: "lets the allocator keep what is freed",
-        predictions: &[Prediction::gains("P61").refutes_nothing("what the program says of its heap itself (mallopt) counts for more")],
+        predictions: &[
+            Prediction::gains("P61")
+                .refutes_nothing("what the program says of its heap itself (mallopt) counts for more"),
+        ],
         treat: |request, treatment| treat(request, treatment, &KEEP),
         applied: |_| Ok(1),
     };

@@ -35,7 +35,10 @@ intervention! {
     pub const LARGE_HEAP: Intervention = Intervention {
         name: "large-heap",
         summary: "gives the garbage collector a larger heap",
-        predictions: &[Prediction::gains("P37").refutes_nothing("what the program's code or command line says of its heap counts for more")],
+        predictions: &[
+            Prediction::gains("P37")
+                .refutes_nothing("what the program's code or command line says of its heap counts for more"),
+        ],
         treat,
         applied: |_| Ok(1),
     };

@@ -31,7 +31,10 @@ intervention! {
     pub const LARGER_POOL: Intervention = Intervention {
         name: "larger-pool",
         summary: "gives libuv's pool four times as many threads",
-        predictions: &[Prediction::gains("P18").refutes_nothing("what the program itself sets before its pool is first used counts for more")],
+        predictions: &[
+            Prediction::gains("P18")
+                .refutes_nothing("what the program itself sets before its pool is first used counts for more"),
+        ],
         treat: |request, treatment| set(request, treatment, TIMES),
         applied: |_| Ok(1),
     };

@@ -13,6 +13,9 @@ use case::tables::role;
 /// Why nothing is refuted by a proxy that gains nothing.
 const GOES_ON_CONNECTING: &str = "the program goes on connecting, to the proxy now, and what that costs stays";
 
+/// Why shedding requests may gain nothing though they hold up the others.
+const OTHERS_ARE_LEFT: &str = "those that are left can wait for each other as well";
+
 intervention! {
     /// # pooling-proxy
     ///
@@ -35,7 +38,10 @@ intervention! {
     pub const POOLING_PROXY: Intervention = Intervention {
         name: "pooling-proxy",
         summary: "puts a proxy in between that keeps its connections to the server",
-        predictions: &[Prediction::gains("P07").refutes_nothing(GOES_ON_CONNECTING), Prediction::gains("P17").refutes_nothing(GOES_ON_CONNECTING)],
+        predictions: &[
+            Prediction::gains("P07").refutes_nothing(GOES_ON_CONNECTING),
+            Prediction::gains("P17").refutes_nothing(GOES_ON_CONNECTING),
+        ],
         may_change: &[Aspect::Resets],
         treat: |request, treatment| {
             let finding = request.finding;
@@ -183,7 +189,10 @@ intervention! {
     pub const SHED_REQUESTS: Intervention = Intervention {
         name: "shed-requests",
         summary: "puts a proxy in between that answers the requests which hold up the others",
-        predictions: &[Prediction::gains("P18").refutes_nothing("those that are left can wait for each other as well"), Prediction::gains("P50").refutes_nothing("those that are left can wait for each other as well")],
+        predictions: &[
+            Prediction::gains("P18").refutes_nothing(OTHERS_ARE_LEFT),
+            Prediction::gains("P50").refutes_nothing(OTHERS_ARE_LEFT),
+        ],
         judged_by: Some(Metric::Median),
         may_change: &[Aspect::Bytes],
         treat: |request, treatment| {
