@@ -9,6 +9,7 @@ pub mod peer_stalls;
 pub(crate) mod ready;
 mod reconcile;
 
+use crate::calls::CallNumbers;
 use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange, Exchanges};
@@ -20,14 +21,14 @@ use crate::windows::Windows;
 use asked::Asked;
 use awaited::Awaited;
 use case::tables::{Call, HttpMessage, Sample, direction};
-use case::{Cost, Ledger, Recording};
+use case::{Cost, Ledger, Queue, Recording};
 use ends::Ends;
-use ledger::{Account, Accounts, Breakdown, Pools, is_within};
+use ledger::{Account, Accounts, Booked, Breakdown, Pools, is_within};
 use peer_stalls::PeerStalls;
 use reconcile::{Reconciliation, reconcile};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A recording, indexed once. The rows of each table are in order, as [`Recording::load`] and [`Recording::sort`] leave
 /// them.
@@ -38,6 +39,8 @@ pub struct Analysis<'r> {
     pub(crate) windows: Windows,
     /// Threads over time.
     pub(crate) threads: Threads<'r>,
+    /// Calls by their numbers.
+    pub(crate) numbers: CallNumbers,
     /// Connections and their transfers.
     pub(crate) connections: Connections<'r>,
     /// Stacks and modules.
@@ -64,8 +67,11 @@ pub struct Analysis<'r> {
     pub(crate) awaited: Awaited,
     /// What the scheduler's own sums say of the threads' rows.
     pub(crate) reconciliation: Reconciliation,
-    /// The ledgers of all exchanges, once they were asked for.
+    /// The ledgers of all exchanges, once they were asked for; until then what these are made from.
     breakdown: OnceLock<Breakdown>,
+    booked: Mutex<Booked>,
+    /// Requests that wait in line, once that was asked for.
+    pub(crate) queue: OnceLock<Option<Queue>>,
     /// What event loops asked others for each request, once that was asked for.
     pub(crate) asked: OnceLock<Asked>,
 }
@@ -102,11 +108,13 @@ impl<'r> Analysis<'r> {
             let taking_part = taking_part(recording, &connections, &exchanges.counted);
             (connections, exchanges, taking_part)
         };
-        let (on_connections, threads) = both(on_connections, || Threads::new(recording, &windows));
+        let on_threads = || (Threads::new(recording, &windows), CallNumbers::new(&recording.calls));
+        let (on_connections, (threads, numbers)) = both(on_connections, on_threads);
         let (connections, Exchanges { counted, inner, cut }, taking_part) = on_connections;
         let mut analysis = Analysis {
             recording,
             threads,
+            numbers,
             windows,
             connections,
             code: Code::new(recording),
@@ -122,6 +130,8 @@ impl<'r> Analysis<'r> {
             awaited: Awaited::default(),
             reconciliation: Reconciliation::default(),
             breakdown: OnceLock::new(),
+            booked: Mutex::default(),
+            queue: OnceLock::new(),
             asked: OnceLock::new(),
         };
         analysis.ends = Ends::new(recording, &analysis.threads);
@@ -129,7 +139,9 @@ impl<'r> Analysis<'r> {
         analysis.threads.set_doubts(std::mem::take(&mut analysis.reconciliation.doubts));
         analysis.peer_stalls = peer_stalls::find(&analysis);
         analysis.pools = Pools::new(&analysis);
-        analysis.accounts = Accounts::new(&analysis);
+        let (accounts, booked) = Accounts::new(&analysis);
+        analysis.accounts = accounts;
+        analysis.booked = Mutex::new(booked);
         analysis
     }
 
@@ -156,7 +168,8 @@ impl<'r> Analysis<'r> {
 
     /// The same in few bytes, made once.
     pub(crate) fn breakdown(&self) -> &Breakdown {
-        self.breakdown.get_or_init(|| Breakdown::new(self))
+        let booked = || std::mem::take(&mut *self.booked.lock().unwrap_or_else(PoisonError::into_inner));
+        self.breakdown.get_or_init(|| Breakdown::new(self, &booked()))
     }
 
     /// Where each thread's life went, with its id, in order of ids.

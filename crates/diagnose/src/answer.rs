@@ -85,7 +85,8 @@ fn cpu_use(analysis: &Analysis) -> Option<CpuUse> {
 /// What takes long and has nothing to do with what is found.
 fn without_findings(analysis: &Analysis, behind: &[Behind]) -> Answer {
     let [heaviest, next_heaviest] = in_order(analysis);
-    let queues = waits::queue(analysis).into_iter().chain(behind.iter().filter_map(|behind| behind.queue(analysis)));
+    let queues =
+        waits::queue(analysis).cloned().into_iter().chain(behind.iter().filter_map(|behind| behind.queue(analysis)));
     Answer {
         request: request(analysis),
         queue: queues.reduce(|most, one| if one.share() > most.share() { one } else { most }),

@@ -67,7 +67,7 @@ impl Behind<'_> {
 
     /// The line that they wait in, as it adds to the clients' requests.
     pub fn queue(&self, clients: &Analysis) -> Option<Queue> {
-        let queue = waits::queue(&self.analysis)?;
+        let queue = waits::queue(&self.analysis)?.clone();
         let clients_requests = clients.exchanges.len().max(1);
         let each = self.analysis.exchanges.len() as f64 / clients_requests as f64;
         let for_clients = |ns: u64| (ns as f64 * self.waited * each) as u64;

@@ -126,13 +126,13 @@ fn protocols(analysis: &Analysis) -> Vec<NotLookedFor> {
     let begins = recording.calls.iter().filter(|call| call.content == content::HTTP2_PREFACE);
     multiplexed.extend(begins.map(|call| one(call.connection)));
     let mut kernel_tls: BTreeSet<u32> = BTreeSet::new();
-    let mut queued = 0;
-    for call in &recording.calls {
-        if call.number == syscall::SETSOCKOPT && call.result == 0 && (call.argument_1, call.argument_2) == UPPER_LAYER {
+    for (_, call) in analysis.calls_of(|number| number == syscall::SETSOCKOPT) {
+        if call.result == 0 && (call.argument_1, call.argument_2) == UPPER_LAYER {
             kernel_tls.insert(call.connection);
         }
-        queued += u64::from(syscall::name(call.number) == "io_uring_enter");
     }
+    let asynchronous = syscall::number("io_uring_enter");
+    let queued = analysis.calls_of(|number| Some(number) == asynchronous).count() as u64;
     let mut found = Vec::new();
     if !multiplexed.is_empty() {
         found.push(lacking(Blind::Http2Streams { connections: multiplexed.len() as u64 }, Needs::SingleStreams));

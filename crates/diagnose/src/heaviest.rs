@@ -12,6 +12,7 @@ use crate::syscall;
 use crate::threads::{busy_part, call_end};
 use case::tables::Sample;
 use case::{AccountGroup, Heaviest, KernelPart};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The two groups that hold most of the exchanges' time, of the run's where there are none; none where no time was recorded.
@@ -68,8 +69,7 @@ pub fn located_outside(analysis: &Analysis, account: Account) -> Located {
         // Who ended the wait is named with where that was.
         Account::OutsideBlocked(_, Object::Awaited(_)) => Located::default(),
         Account::OutsideBlocked(number, on) => {
-            let calls = analysis.recording.calls.iter().enumerate();
-            let calls = calls.filter(|(_, call)| call.number == number && call.blocked.0 > 0);
+            let calls = analysis.calls_of(|one| one == number).filter(|(_, call)| call.blocked.0 > 0);
             let is_it = |row: usize| match on {
                 Object::Unnamed => true,
                 Object::TimeOut => is_timed_out(analysis.call(row)),
@@ -137,11 +137,9 @@ fn blocked(analysis: &Analysis, account: Account) -> Located {
         return Located::default();
     };
     let at_end = processes(analysis, account);
-    let calls = analysis.recording.calls.iter().enumerate().filter_map(|(row, call)| {
-        let is_it = call.number == number
-            && call.blocked.0 > 0
-            && at_end.contains(&call.pid)
-            && (on == Object::Unnamed || object(analysis, row) == on);
+    let calls = analysis.calls_of(|one| one == number).filter_map(|(row, call)| {
+        let is_it =
+            call.blocked.0 > 0 && at_end.contains(&call.pid) && (on == Object::Unnamed || object(analysis, row) == on);
         let blocked = || {
             if analysis.exchanges.is_empty() {
                 return call.blocked.0;
@@ -199,11 +197,15 @@ fn peer(analysis: &Analysis, group: AccountGroup) -> Option<String> {
     if !matches!(group, AccountGroup::NetworkAndPeer | AccountGroup::Network | AccountGroup::SetUp) {
         return None;
     }
-    let mut lengths: BTreeMap<String, u64> = BTreeMap::new();
+    let mut by_connection: FxHashMap<usize, u64> = FxHashMap::default();
     for exchange in analysis.exchanges.iter().filter(|exchange| exchange.end_seen == End::Client) {
-        let remote = analysis.connections.remote_name(exchange.connection)?;
-        let sum = lengths.entry(remote).or_default();
+        let sum = by_connection.entry(exchange.connection).or_default();
         *sum = sum.saturating_add(exchange.length());
+    }
+    let mut lengths: BTreeMap<String, u64> = BTreeMap::new();
+    for (slot, length) in by_connection {
+        let sum = lengths.entry(analysis.connections.remote_name(slot)?).or_default();
+        *sum = sum.saturating_add(length);
     }
     lengths.into_iter().max_by_key(|(_, length)| *length).map(|(remote, _)| remote)
 }

@@ -9,6 +9,7 @@ mod answer;
 mod behind;
 mod blame;
 mod blind;
+mod calls;
 mod catalogue;
 mod code;
 mod connections;

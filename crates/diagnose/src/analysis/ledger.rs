@@ -6,6 +6,7 @@
 //! breakdown; `totals` rounds, names and sorts; `breakdown` does so for all exchanges at once.
 
 mod account;
+mod booked;
 mod breakdown;
 mod idle;
 mod peer;
@@ -17,6 +18,7 @@ mod totals;
 mod walk;
 
 pub use account::{Account, Object};
+pub use booked::Booked;
 pub use breakdown::{Breakdown, run_account};
 pub use pool::{Pools, is_within};
 pub use run::Accounts;

@@ -91,21 +91,25 @@ impl Use<'_> {
 
 fn detect(analysis: &Analysis) -> Option<Found> {
     let options = options(analysis);
-    let mut groups: BTreeMap<(u32, String), BTreeMap<usize, Use>> = BTreeMap::new();
+    let mut connections: FxHashMap<usize, Use> = FxHashMap::default();
     // A server is a client as well, where it asks others.
     let all = analysis.exchanges.iter().chain(&analysis.inner);
     for exchange in all.filter(|exchange| exchange.end_seen == End::Client) {
         let slot = exchange.connection;
-        let group = groups.entry((analysis.connections.row(slot).pid, analysis.connections.remote(slot))).or_default();
         if let Some(set_up) = exchange.set_up.as_deref().copied() {
             let set = options.get(&analysis.connections.row(slot).id).map_or(&[][..], Vec::as_slice);
             let configured = configured(set, &set_up);
             let (first, last_end) = (exchange, exchange.end);
-            group.insert(slot, Use { slot, first, set_up, last_end, exchanges: 1, configured, made: None });
-        } else if let Some(known) = group.get_mut(&slot) {
+            connections.insert(slot, Use { slot, first, set_up, last_end, exchanges: 1, configured, made: None });
+        } else if let Some(known) = connections.get_mut(&slot) {
             known.last_end = known.last_end.max(exchange.end);
             known.exchanges += 1;
         }
+    }
+    let mut groups: BTreeMap<(u32, String), BTreeMap<usize, Use>> = BTreeMap::new();
+    for (slot, one) in connections {
+        let key = (analysis.connections.row(slot).pid, analysis.connections.remote(slot));
+        groups.entry(key).or_default().insert(slot, one);
     }
     let forgotten = groups.into_iter().filter_map(|((pid, remote), uses)| {
         let all: Vec<Use> = uses.into_values().collect();
@@ -123,8 +127,10 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 /// The stretches in which options of each connection's socket were set, in order of time.
 fn options(analysis: &Analysis) -> FxHashMap<u32, Vec<(u64, u64)>> {
     let mut options: FxHashMap<u32, Vec<(u64, u64)>> = FxHashMap::default();
-    let set = analysis.recording.calls.iter().filter(|call| call.number == syscall::SETSOCKOPT && call.connection != 0);
-    set.for_each(|call| options.entry(call.connection).or_default().push((call.start.0, call_end(call))));
+    let set = analysis.calls_of(|number| number == syscall::SETSOCKOPT).filter(|(_, call)| call.connection != 0);
+    for (_, call) in set {
+        options.entry(call.connection).or_default().push((call.start.0, call_end(call)));
+    }
     options
 }
 

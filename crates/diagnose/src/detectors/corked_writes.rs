@@ -100,9 +100,8 @@ fn corked(analysis: &Analysis, slot: usize, stall: &SendStall, corks: &[usize]) 
 /// The calls that set or cleared the option, by connection, in order of time, as the table of calls is.
 fn corks(analysis: &Analysis) -> FxHashMap<u32, Vec<usize>> {
     let mut corks: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-    for (row, call) in analysis.recording.calls.iter().enumerate() {
-        let is_one =
-            call.number == syscall::SETSOCKOPT && call.result == 0 && (call.argument_1, call.argument_2) == CORK;
+    for (row, call) in analysis.calls_of(|number| number == syscall::SETSOCKOPT) {
+        let is_one = call.result == 0 && (call.argument_1, call.argument_2) == CORK;
         if is_one && call.connection != 0 {
             corks.entry(call.connection).or_default().push(row);
         }

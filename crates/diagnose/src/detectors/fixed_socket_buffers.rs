@@ -152,8 +152,8 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(analysis: &Analysis) -> Limits {
         let mut limits = Limits { of_socket: FxHashMap::default(), of_listener: FxHashMap::default() };
-        for (row, call) in analysis.recording.calls.iter().enumerate() {
-            if call.number != syscall::SETSOCKOPT || call.result != 0 || call.argument_1 != SOCKET_LEVEL {
+        for (row, call) in analysis.calls_of(|number| number == syscall::SETSOCKOPT) {
+            if call.result != 0 || call.argument_1 != SOCKET_LEVEL {
                 continue;
             }
             let buffer = match call.argument_2 {

@@ -7,6 +7,7 @@ use crate::exchange::{Exchange, SetUp};
 use crate::said::Said;
 use case::facts::Observation;
 use case::tables::{Segment, direction, flags};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer connections than this are no habit.
@@ -130,11 +131,21 @@ pub(super) fn churns_of<'a>(
     exchanges: impl Iterator<Item = &'a Exchange>,
     counts: impl Fn(&Exchange, &SetUp) -> bool,
 ) -> BTreeMap<String, Churn<'a>> {
-    let mut groups: BTreeMap<String, Churn> = BTreeMap::new();
+    let mut groups: Vec<(String, Churn)> = Vec::new();
+    // Whom a connection is to is asked once for it, not for each of its exchanges.
+    let mut places: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut by_name: FxHashMap<String, usize> = FxHashMap::default();
     let exchanges = exchanges.collect::<Vec<_>>();
     let logins = logins(analysis, &exchanges);
     for exchange in exchanges {
-        let group = groups.entry(peer_name(analysis, exchange)).or_default();
+        let place = *places.entry(exchange.connection).or_insert_with(|| {
+            let name = peer_name(analysis, exchange);
+            *by_name.entry(name.clone()).or_insert_with(|| {
+                groups.push((name, Churn::default()));
+                groups.len() - 1
+            })
+        });
+        let group = &mut groups[place].1;
         let login = logins.get(&exchange.connection);
         group.logins.extend(login.map(|spans| (exchange.connection, spans.clone())));
         let logs_in = login.is_some_and(|spans| spans.iter().any(|&(_, end)| end == exchange.end));
@@ -144,8 +155,8 @@ pub(super) fn churns_of<'a>(
         let last_use = group.last_uses.entry(exchange.connection).or_default();
         *last_use = exchange.end.max(*last_use);
     }
-    groups.values_mut().for_each(Churn::find_avoidable);
-    groups
+    groups.iter_mut().for_each(|(_, churn)| churn.find_avoidable());
+    groups.into_iter().collect()
 }
 
 /// What passed on each connection before its first statement or command, where there was one.

@@ -45,8 +45,8 @@ const READY: f64 = 0.01;
 const LEAST_SHARE: f64 = 0.1;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let scans = (0..analysis.recording.calls.len()).filter(|&row| is_scan(analysis.call(row)));
-    let mut scans: Vec<(usize, u64)> = scans.map(|row| (row, inside(analysis, analysis.call(row)))).collect();
+    let scans = analysis.calls_of(syscall::is_poll_of_many).filter(|(_, call)| is_scan(call));
+    let mut scans: Vec<(usize, u64)> = scans.map(|(row, call)| (row, inside(analysis, call))).collect();
     // While connections are opened there are fewer, and nobody waits for what comes between requests.
     scans.retain(|(_, cost)| *cost > 0);
     let wall = scans.iter().map(|(_, cost)| cost).sum::<u64>().min(analysis.exchange_wall());
@@ -94,10 +94,7 @@ fn found(analysis: &Analysis, scans: &[(usize, u64)], wall: u64) -> Option<Found
 
 /// Whether a call looked at many descriptors, and found few of them ready or none.
 fn is_scan(call: &Call) -> bool {
-    syscall::is_poll_of_many(call.number)
-        && call.argument_1 >= MANY
-        && call.result >= 0
-        && call.result as f64 <= READY * call.argument_1 as f64
+    call.argument_1 >= MANY && call.result >= 0 && call.result as f64 <= READY * call.argument_1 as f64
 }
 
 /// How much of a call's work fell into requests: half of it is done before it waits, and half after that.

@@ -36,11 +36,8 @@ detector! {
 const REPEATED: usize = 3;
 
 fn detect(analysis: &Analysis) -> Option<Found> {
-    let calls = analysis.recording.calls.iter().enumerate();
-    let failed: Vec<usize> = calls
-        .filter(|(_, call)| call.number == syscall::CONNECT && call.result == syscall::NO_PORT)
-        .map(|(row, _)| row)
-        .collect();
+    let connects = analysis.calls_of(|number| number == syscall::CONNECT);
+    let failed: Vec<usize> = connects.filter(|(_, call)| call.result == syscall::NO_PORT).map(|(row, _)| row).collect();
     if failed.len() < REPEATED {
         return None;
     }

@@ -183,7 +183,7 @@ fn last_wait(analysis: &Analysis, exchange: &Exchange) -> Option<(usize, u64)> {
 fn last_writes(analysis: &Analysis, given_up: &[GivenUp]) -> FxHashMap<u32, u64> {
     let slots = given_up.iter().filter_map(|one| analysis.server_slot(one.exchange));
     let mut last: FxHashMap<u32, u64> = slots.map(|slot| (analysis.connections.row(slot).id, 0)).collect();
-    for call in analysis.recording.calls.iter().filter(|call| syscall::is_write(call.number)) {
+    for (_, call) in analysis.calls_of(syscall::is_write) {
         if let Some(time) = last.get_mut(&call.connection) {
             *time = (*time).max(call.start.0);
         }

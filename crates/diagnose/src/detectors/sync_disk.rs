@@ -130,7 +130,8 @@ fn waits(analysis: &Analysis) -> Vec<Wait> {
             && asks.is_some_and(|&(first, last)| first <= call.start.0 && call_end(call) <= last)
     };
     let mut waits = Vec::new();
-    for (row, call) in analysis.recording.calls.iter().enumerate().filter(|(_, call)| call.blocked.0 > 0) {
+    let may_wait = |number| syscall::is_sync(number) || syscall::is_write(number);
+    for (row, call) in analysis.calls_of(may_wait).filter(|(_, call)| call.blocked.0 > 0) {
         if syscall::is_sync(call.number) || (is_file_write(call) && is_uninterruptible(analysis, call)) {
             // The whole call would go: while the thread was blocked others took its processor.
             let (inside, outside) = analysis.split(call.tid, call.start.0, call_end(call));

@@ -56,7 +56,7 @@ fn over(analysis: &Analysis, slot: usize) -> Option<(usize, u64)> {
 fn closes(analysis: &Analysis) -> FxHashMap<u32, Vec<(u64, u64)>> {
     let numbers = ["close", "shutdown"].map(syscall::number);
     let mut closes: FxHashMap<u32, Vec<(u64, u64)>> = FxHashMap::default();
-    for call in analysis.recording.calls.iter().filter(|call| numbers.contains(&Some(call.number))) {
+    for (_, call) in analysis.calls_of(|number| numbers.contains(&Some(number))) {
         closes.entry(call.pid).or_default().push((call.start.0, call_end(call)));
     }
     for spans in closes.values_mut() {

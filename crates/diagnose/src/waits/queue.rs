@@ -23,7 +23,11 @@ struct Sums {
 }
 
 /// What the server's threads did for which requests, and how long others waited in line; none where no server was recorded.
-pub(crate) fn queue(analysis: &Analysis) -> Option<Queue> {
+pub(crate) fn queue<'a>(analysis: &'a Analysis) -> Option<&'a Queue> {
+    analysis.queue.get_or_init(|| find(analysis)).as_ref()
+}
+
+fn find(analysis: &Analysis) -> Option<Queue> {
     let served = served(analysis);
     if served.is_empty() {
         return None;

@@ -4,12 +4,11 @@
 //! object there, and so in each exchange, however large it is in that one.
 
 use super::account::Account;
+use super::booked::{Booked, Part};
 use super::totals::{round, shown_as};
-use super::walk::Walker;
 use crate::analysis::Analysis;
 use crate::exchange::Exchange;
 use case::AccountTime;
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// The ledgers of all exchanges.
@@ -20,26 +19,13 @@ pub struct Breakdown {
     borders: Vec<u32>,
 }
 
-/// What one account has of one exchange.
-///
-/// Of a million exchanges there are some million: packed, each takes 12 bytes and not 16.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(Rust, packed(4))]
-pub struct Part {
-    /// The account's number: see [`Breakdown::account`].
-    pub account: u32,
-    /// How much, in nanoseconds.
-    pub ns: u64,
-}
-
 impl Breakdown {
     /// Keeps the breakdown of every exchange; each one's add up to its length.
-    pub fn new(analysis: &Analysis) -> Breakdown {
-        let mut builder = Builder::new(analysis);
-        let mut walker = Walker::new(analysis);
+    pub fn new(analysis: &Analysis, booked: &Booked) -> Breakdown {
+        let mut builder = Builder::new(analysis, booked);
         let mut breakdown = Breakdown { accounts: Vec::new(), parts: Vec::new(), borders: vec![0] };
-        for exchange in &analysis.exchanges {
-            builder.book(&mut walker, exchange, &mut breakdown.parts);
+        for (index, exchange) in analysis.exchanges.iter().enumerate() {
+            builder.book(booked.parts(index), exchange, &mut breakdown.parts);
             breakdown.borders.push(breakdown.parts.len() as u32);
         }
         breakdown.accounts = builder.accounts;
@@ -84,80 +70,52 @@ fn number(accounts: &[(String, case::Account)], name: &str) -> Option<u32> {
 }
 
 /// Breakdown one exchange after the other.
-struct Builder<'e> {
-    analysis: &'e Analysis<'e>,
+struct Builder {
     /// With their names, in order of the alphabet.
     accounts: Vec<(String, case::Account)>,
     unexplained: u32,
-    /// What a booked account is split into: accounts, each with its share.
-    split: FxHashMap<Account, Vec<(u32, f64)>>,
-    /// The exchange's accounts as they are walked: a handful.
-    walked: Vec<(Account, f64)>,
+    /// What each booked account is split into: accounts, each with its share.
+    splits: Vec<Vec<(u32, f64)>>,
     /// The exchange's time by account, and the accounts it has.
     sums: Vec<f64>,
     had: Vec<u32>,
 }
 
-impl<'e> Builder<'e> {
-    fn new(analysis: &'e Analysis<'e>) -> Builder<'e> {
+impl Builder {
+    fn new(analysis: &Analysis, booked: &Booked) -> Builder {
         let accounts = analysis.accounts.exchanges.keys().chain(analysis.accounts.run.keys());
         let accounts = accounts.map(|&account| run_account(analysis, account)).chain([case::Account::Unexplained]);
         let accounts: BTreeMap<String, case::Account> = accounts.map(|account| (account.name(), account)).collect();
         let accounts: Vec<(String, case::Account)> = accounts.into_iter().collect();
         let unexplained = number(&accounts, &case::Account::Unexplained.name()).unwrap_or_default();
-        let sums = vec![0.0; accounts.len()];
-        Builder {
-            analysis,
-            accounts,
-            unexplained,
-            split: FxHashMap::default(),
-            walked: Vec::new(),
-            sums,
-            had: Vec::new(),
-        }
-    }
-
-    fn book(&mut self, walker: &mut Walker, exchange: &Exchange, parts: &mut Vec<Part>) {
-        let walked = &mut self.walked;
-        walked.clear();
-        walker.exchange(exchange, &mut |from, to, account| {
-            let length = (to - from) as f64;
-            match walked.iter_mut().find(|(known, _)| *known == account) {
-                Some((_, sum)) => *sum += length,
-                None => walked.push((account, length)),
-            }
-        });
-        let booked: f64 = self.walked.iter().map(|(_, length)| length).sum();
-        for index in 0..self.walked.len() {
-            let (account, length) = self.walked[index];
-            self.divide(account, length);
-        }
-        let rest = exchange.length() as f64 - booked;
-        if rest > 1.0 {
-            self.add(self.unexplained, rest);
-        }
-        self.round(exchange.length(), parts);
-    }
-
-    fn divide(&mut self, account: Account, length: f64) {
-        let (analysis, accounts) = (self.analysis, &self.accounts);
-        let split = self.split.entry(account).or_insert_with(|| {
+        let split = |&account: &Account| {
             let mut split = Vec::new();
             analysis.pools.split(account, 1.0, &mut |account, share| {
                 // Every account of an exchange is one of all exchanges'.
-                if let Some(number) = number(accounts, &run_account(analysis, account).name()) {
+                if let Some(number) = number(&accounts, &run_account(analysis, account).name()) {
                     split.push((number, share));
                 }
             });
             split
-        });
-        let (sums, had) = (&mut self.sums, &mut self.had);
-        for &(account, share) in &*split {
-            if !had.contains(&account) {
-                had.push(account);
+        };
+        let splits = booked.accounts.iter().map(split).collect();
+        let sums = vec![0.0; accounts.len()];
+        Builder { accounts, unexplained, splits, sums, had: Vec::new() }
+    }
+
+    fn book(&mut self, booked: &[Part], exchange: &Exchange, parts: &mut Vec<Part>) {
+        let splits = std::mem::take(&mut self.splits);
+        for part in booked {
+            for &(account, share) in &splits[part.account as usize] {
+                self.add(account, part.ns as f64 * share);
             }
-            sums[account as usize] += length * share;
         }
+        self.splits = splits;
+        let rest = exchange.length() as f64 - booked.iter().map(|part| part.ns).sum::<u64>() as f64;
+        if rest > 1.0 {
+            self.add(self.unexplained, rest);
+        }
+        self.round(exchange.length(), parts);
     }
 
     fn add(&mut self, account: u32, length: f64) {

@@ -2,11 +2,13 @@
 //! stands; an instant without any goes to what the subject's threads did.
 
 use super::account::Account;
+use super::booked::Booked;
 use super::idle;
 use super::walk::Walker;
 use crate::analysis::Analysis;
+use crate::exchange::Exchange;
+use crate::side_by_side::each;
 use crate::spans;
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// The breakdown of a recording, in nanoseconds; fractions come from instants that exchanges shared.
@@ -19,21 +21,23 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Keeps the breakdown of all exchanges and of the run.
-    pub fn new(analysis: &Analysis) -> Accounts {
+    /// Keeps the breakdown of all exchanges and of the run; and what each exchange booked, for [`super::Breakdown`].
+    pub fn new(analysis: &Analysis) -> (Accounts, Booked) {
         let shares = Shares::new(analysis);
-        let mut sums: FxHashMap<Account, (f64, f64)> = FxHashMap::default();
-        let mut walker = Walker::new(analysis);
-        for exchange in &analysis.exchanges {
-            let mut near = shares.at(exchange.start);
-            walker.exchange(exchange, &mut |from, to, account| {
-                let sum = sums.entry(account).or_default();
-                sum.0 += (to - from) as f64;
-                sum.1 += shares.between(from, to, &mut near);
-            });
+        let parts: Vec<&[Exchange]> = analysis.exchanges.chunks(AT_A_TIME).collect();
+        let mut booked = Booked::default();
+        let mut sums: Vec<(f64, f64)> = Vec::new();
+        for (part, of_part) in each(&parts, |part| walk(analysis, part, &shares)) {
+            let numbers = booked.append(&part);
+            sums.resize(booked.accounts.len(), (0.0, 0.0));
+            for (number, (whole, shared)) in numbers.into_iter().zip(of_part) {
+                let sum = &mut sums[number as usize];
+                *sum = (sum.0 + whole, sum.1 + shared);
+            }
         }
         let mut accounts = Accounts::default();
-        for (account, (whole, shared)) in sums.into_iter().collect::<BTreeMap<_, _>>() {
+        let sums: BTreeMap<Account, (f64, f64)> = booked.accounts.iter().copied().zip(sums).collect();
+        for (account, (whole, shared)) in sums {
             analysis.pools.split(account, whole, &mut |account, part| {
                 *accounts.exchanges.entry(account).or_default() += part;
             });
@@ -51,7 +55,7 @@ impl Accounts {
         idle::book(analysis, &idle, &mut |account, length| {
             *accounts.run.entry(account).or_default() += length;
         });
-        accounts
+        (accounts, booked)
     }
 
     /// Lengthens what the run has of its exchanges by the time in which there was nothing but what is left of those
@@ -67,6 +71,26 @@ impl Accounts {
     pub fn of_exchanges(&self, accepts: impl Fn(Account) -> bool) -> u64 {
         self.exchanges.iter().filter(|(account, _)| accepts(**account)).map(|(_, ns)| ns).sum::<f64>() as u64
     }
+}
+
+/// So many exchanges are broken down by one thread, whatever the machine: then sums are the same to the last bit.
+const AT_A_TIME: usize = 50_000;
+
+/// What some exchanges booked, and of each account all of it and their share of the wall clock.
+fn walk(analysis: &Analysis, exchanges: &[Exchange], shares: &Shares) -> (Booked, Vec<(f64, f64)>) {
+    let (mut booked, mut sums) = (Booked::default(), Vec::new());
+    let mut walker = Walker::new(analysis);
+    for exchange in exchanges {
+        let mut near = shares.at(exchange.start);
+        walker.exchange(exchange, &mut |from, to, account| {
+            let number = booked.add(account, to - from) as usize;
+            sums.resize(sums.len().max(number + 1), (0.0, 0.0));
+            sums[number].0 += (to - from) as f64;
+            sums[number].1 += shares.between(from, to, &mut near);
+        });
+        booked.end_exchange();
+    }
+    (booked, sums)
 }
 
 /// How much of the wall clock one exchange in flight had got by each time: the integral of 1 / exchanges in flight.

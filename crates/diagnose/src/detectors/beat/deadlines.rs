@@ -19,7 +19,7 @@ pub(super) struct Deadlines {
 impl Deadlines {
     pub fn new(analysis: &Analysis, pids: &FxHashSet<u32>) -> Deadlines {
         let mut of_process: FxHashMap<u32, Vec<(u64, u64)>> = FxHashMap::default();
-        let polls = analysis.recording.calls.iter().filter(|call| syscall::is_poll(call.number));
+        let polls = analysis.calls_of(syscall::is_poll).map(|(_, call)| call);
         for call in polls.filter(|call| call.argument_2 > 0 && pids.contains(&call.pid)) {
             // All ones: no time-out.
             if let Some(end) = call.start.0.checked_add(call.argument_2) {

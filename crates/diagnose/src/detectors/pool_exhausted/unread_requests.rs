@@ -129,7 +129,7 @@ fn found(analysis: &Analysis, line: &Line, peer: Option<&str>) -> Option<Found> 
 /// The few requests behind which most of the others wait, where there are such.
 fn behind_few(analysis: &Analysis) -> Vec<Observation> {
     let queue = waits::queue(analysis);
-    queue.and_then(|queue| held_up(&queue, analysis.exchanges.len())).into_iter().collect()
+    queue.and_then(|queue| held_up(queue, analysis.exchanges.len())).into_iter().collect()
 }
 
 fn remedy(takes_slowly: bool) -> &'static str {

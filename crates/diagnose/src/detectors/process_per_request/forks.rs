@@ -18,8 +18,8 @@ const LONG: u64 = 1_000_000;
 pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let requests = spans::merge(analysis.exchanges.iter().map(|one| (one.start, one.end)).collect());
     let threads = dealing_with_requests(analysis);
-    let forks = analysis.recording.calls.iter().enumerate().filter_map(|(row, call)| {
-        if !syscall::is_fork(call.number) || call.result <= 0 || !threads.contains(&call.tid) {
+    let forks = analysis.calls_of(syscall::is_fork).filter_map(|(row, call)| {
+        if call.result <= 0 || !threads.contains(&call.tid) {
             return None;
         }
         // Whoever is blocked in it waits until the child has become another program (vfork): that is the child's start.
@@ -61,8 +61,8 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
 /// The threads that take connections, read requests or write answers.
 fn dealing_with_requests(analysis: &Analysis) -> BTreeSet<u32> {
     let transfers = analysis.exchanges.iter().flat_map(|exchange| analysis.server_transfers(exchange));
-    let accepts = analysis.recording.calls.iter().filter(|call| syscall::is_accept(call.number) && call.result >= 0);
-    transfers.map(|&row| analysis.call(row as usize).tid).chain(accepts.map(|call| call.tid)).collect()
+    let accepts = analysis.calls_of(syscall::is_accept).filter(|(_, call)| call.result >= 0);
+    transfers.map(|&row| analysis.call(row as usize).tid).chain(accepts.map(|(_, call)| call.tid)).collect()
 }
 
 #[cfg(test)]

@@ -39,15 +39,15 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let queue = waits::queue(analysis)?;
     let count = analysis.exchanges.len() as u64;
     let is_seldom = queue.waited < LEAST_REQUESTS.max(count / RARE);
-    let holder = holder(&queue)?;
+    let holder = holder(queue)?;
     // On a busy machine a request takes the thread for longer than it computes.
     let computes = on_processor as f64 / on_processor.saturating_add(runnable).max(1) as f64;
     let long = (holder.usual_ns as f64 * computes) as u64;
-    let is_long = long >= LONG || long >= LONG_FOR_QUICK_ONES && are_quick(&queue, holder);
+    let is_long = long >= LONG || long >= LONG_FOR_QUICK_ONES && are_quick(queue, holder);
     if is_seldom || queue.share() < LEAST_SHARE || !is_long {
         return None;
     }
-    Some(found(analysis, &queue, long, &threads, (on_processor, processors)))
+    Some(found(analysis, queue, long, &threads, (on_processor, processors)))
 }
 
 /// The kind of requests behind which others wait most, where threads compute for it.

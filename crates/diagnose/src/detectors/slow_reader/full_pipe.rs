@@ -34,7 +34,8 @@ pub(super) struct Waits {
 /// Writes into what is full that exchanges waited for; none where they hardly did, or where the readers were at their reading.
 pub(super) fn find(analysis: &Analysis) -> Option<Waits> {
     let mut waits = Waits::default();
-    if analysis.exchanges.is_empty() || !analysis.recording.calls.iter().any(|call| waits_for_room(analysis, call)) {
+    let mut writes = analysis.calls_of(syscall::is_write);
+    if analysis.exchanges.is_empty() || !writes.any(|(_, call)| waits_for_room(analysis, call)) {
         return None;
     }
     for stretch in waits::stretches(analysis) {

@@ -1,7 +1,6 @@
 //! Which exchanges are shown step by step.
 
 use super::*;
-use crate::analysis::ledger::Breakdown;
 use crate::fixture::{CLIENT, Fixture, MS, SERVER, US, keep_alive, request};
 use crate::views::{exchanges, lengths};
 use case::Recording;
@@ -9,8 +8,8 @@ use case::Recording;
 /// Why and which, by numbers.
 fn chosen(recording: &Recording) -> Vec<(Why, usize)> {
     let analysis = Analysis::new(recording);
-    let breakdown = Breakdown::new(&analysis);
-    let chosen = ladders(&analysis, &breakdown, &exchanges::accounts(&breakdown), &lengths::longest_first(&analysis));
+    let breakdown = analysis.breakdown();
+    let chosen = ladders(&analysis, breakdown, &exchanges::accounts(breakdown), &lengths::longest_first(&analysis));
     chosen.into_iter().map(|one| (one.why, one.index + 1)).collect()
 }
 

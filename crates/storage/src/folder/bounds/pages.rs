@@ -20,7 +20,7 @@ const LARGEST_PAGE_BYTES: u64 = 16 << 20;
 const LONGEST_HEAD_BYTES: usize = 64 << 10;
 
 /// Rows handed over at a time.
-const READ_ROWS: u64 = 65_536;
+const READ_ROWS: u64 = 4_096;
 
 /// The words of the rows that are handed over at a time take no more.
 const WORDS_AT_A_TIME_BYTES: u64 = 64 << 20;
