@@ -31,6 +31,7 @@ mod larger_pool;
 mod listen_queue;
 mod network;
 mod newest_tls;
+mod no_explicit_gc;
 mod no_fsync;
 mod no_time_wait;
 mod nothing;
@@ -219,6 +220,7 @@ pub const ALL: &[Intervention] = &[
     drop_log_lines::DROP_LOG_LINES,
     fast_compression::FAST_COMPRESSION,
     large_heap::LARGE_HEAP,
+    no_explicit_gc::NO_EXPLICIT_GC,
     keep_memory::KEEP_MEMORY,
     keep_memory::SAME_MEMORY,
     free_running::FREE_RUNNING,

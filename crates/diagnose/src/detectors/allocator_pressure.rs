@@ -1,5 +1,7 @@
 //! P37: a garbage collector is at work all the time.
 
+mod asked;
+
 use super::{Found, common_caller, detector, rows};
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::place::Located;
@@ -19,10 +21,13 @@ detector! {
     /// ## Evidence
     /// CPU samples of a collector, by its threads' names (Java, .NET) or by its functions (Go, CPython, V8, Ruby, OCaml, PHP): a
     /// quarter of the CPU time or more, spread over the run. Charged to requests is the time in which the collector's threads
-    /// stop the others, and what threads with a request in hand collect themselves.
+    /// stop the others, and what threads with a request in hand collect themselves. That the program asks for collections itself
+    /// (System.gc in Java, runtime.GC in Go, gc.collect in CPython where its functions have names) is told by the stacks that wait for
+    /// one or are in the middle of it, with the line that asks.
     ///
     /// ## What proves it
-    /// A larger heap (`large-heap`): the collector's time falls. Where no variable of the runtime sets it (CPython; Go and Node.js
+    /// A larger heap (`large-heap`): the collector's time falls. Where a Java program asks, a machine that does not listen
+    /// (`no-explicit-gc`). Where no variable of the runtime sets it (CPython; Go and Node.js
     /// where their code or command line does) it remains an observation.
     ///
     /// ## Remedy
@@ -111,9 +116,14 @@ fn detect(analysis: &Analysis) -> Option<Found> {
 }
 
 fn is_collector(function: &str) -> bool {
+    is_function(function, &COLLECTORS)
+}
+
+/// Whether a function is one of those with these names.
+fn is_function(function: &str, names: &[&str]) -> bool {
     // Behind the name a compiler's suffix, a closure or the arguments: `gc_marks.isra.0`, `Heap::CollectGarbage(...)`.
     let is_it = |rest: &str| rest.is_empty() || rest.starts_with(['.', '(']);
-    COLLECTORS.iter().any(|collector| function.strip_prefix(collector).is_some_and(is_it))
+    names.iter().any(|name| function.strip_prefix(name).is_some_and(is_it))
 }
 
 /// Whether more than half of the run's parts have samples: at least half of what an even spread would give each.
@@ -147,23 +157,43 @@ fn found(analysis: &Analysis, threads: &Collectors, share: Share, found_rows: &[
     let own: Vec<&Sample> = samples.iter().filter(is_own).copied().collect();
     let by_own = own.iter().filter(|sample| analysis.is_for_requests(sample)).count() as u64 * period;
     let (wall, cpu) = ((by_others + by_own).min(analysis.exchange_wall()), samples.len() as u64 * period);
-    let is_asked_for = own.len() * 2 > samples.len();
-    let place = if is_asked_for { common_caller(analysis, &own, is_collector) } else { Located::default() };
+    let asked = samples.first().and_then(|sample| asked::find(analysis, sample.pid));
+    let asked = asked.filter(|asked| asked.to - asked.from >= analysis.wall() / 2);
+    let seen = asked.as_ref().map(|asked| asked.seen);
+    let is_in_own = own.len() * 2 > samples.len();
+    let place = match asked {
+        Some(asked) => asked.place,
+        None if is_in_own => common_caller(analysis, &own, is_collector),
+        None => Located::default(),
+    };
+    let (each, place_in_words) = (Nanos(cpu / count), place.in_words());
+    let collects = format!(
+        "{} of {} CPU samples are a collector's, from the beginning of the run to its end.",
+        samples.len(),
+        analysis.recording.samples.len(),
+    );
+    let asks = |seen| {
+        format!("The program asks for collections itself: {seen} times a thread was seen in that, or waiting for it.")
+    };
     Found {
-        title: format!(
-            "A garbage collector takes {share} of the CPU time: {} per request{}",
-            Nanos(cpu / count),
-            place.in_words()
-        ),
-        what: "A garbage collector is at work all the time".to_string(),
-        mechanism: vec![format!(
-            "{} of {} CPU samples are a collector's, from the beginning of the run to its end.",
-            samples.len(),
-            analysis.recording.samples.len(),
-        )],
+        title: match seen {
+            Some(_) => format!(
+                "The program asks for garbage collections, which take {share} of the CPU time: {each} per request{place_in_words}"
+            ),
+            None => format!("A garbage collector takes {share} of the CPU time: {each} per request{place_in_words}"),
+        },
+        what: match seen {
+            Some(_) => "The program asks for garbage collections again and again".to_string(),
+            None => "A garbage collector is at work all the time".to_string(),
+        },
+        mechanism: std::iter::once(collects).chain(seen.map(asks)).collect(),
         saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
         place,
-        remedy: "Give the heap more room, make less garbage per request, and do not ask for collections.".to_string(),
+        remedy: match seen {
+            Some(_) => "Do not ask for collections: a collector runs by itself when there is something to gain.",
+            None => "Give the heap more room, make less garbage per request, and do not ask for collections.",
+        }
+        .to_string(),
         rows: rows("samples", found_rows.iter().copied()),
         explains: samples
             .iter()
@@ -179,6 +209,7 @@ fn found(analysis: &Analysis, threads: &Collectors, share: Share, found_rows: &[
 #[cfg(test)]
 mod tests {
     use crate::fixture::{CLIENT, MS, SERVER, US, WRITE, keep_alive};
+    use crate::syscall::FUTEX;
     use crate::tests::{answer, names};
     use case::tables::{Sample, Thread};
     use case::{Kind, Nanos, Recording};
@@ -262,6 +293,36 @@ mod tests {
         let is_found = |recording: &Recording| names(recording).contains(&"allocator-pressure".to_string());
         assert!(!is_found(&collected_by("GC Thread#0", false)));
         assert!(!is_found(&collected_by("worker", true)));
+    }
+
+    #[test]
+    fn collections_that_the_program_asks_for_are_found_where_it_waits_for_them() {
+        // Requests of 10 ms, half of which other threads collect, while a thread of the server's waits in some functions.
+        let waiting_in = |functions: &[&str]| {
+            let mut fixture = keep_alive(1, 50 * US);
+            fixture.stack(7, &["libjvm.so!mark"]);
+            fixture.stack(8, functions);
+            let collector = Thread { tid: COLLECTOR, pid: SERVER, name: "GC Thread#0".into(), ..Thread::default() };
+            fixture.recording.threads.push(Thread { start: Nanos(fixture.now), ..collector });
+            for _ in 0..20 {
+                let begun = fixture.now;
+                let sample = Sample { tid: COLLECTOR, pid: SERVER, stack: 7, ..Sample::default() };
+                let samples = (0..5).map(|tick| Sample { time: Nanos(begun + tick * MS), ..sample.clone() });
+                fixture.recording.samples.extend(samples);
+                fixture.served(|fixture| {
+                    fixture.waits(SERVER, 5 * MS, FUTEX, |call| call.stack = 8);
+                });
+            }
+            let answer = answer(&fixture.end());
+            let finding = answer.findings.into_iter().find(|finding| finding.name == "allocator-pressure");
+            finding.expect("found").title
+        };
+        let asking = ["libjvm.so!JVM_GC", "shop!java.lang.System.gc", "shop!Shop.tidy", "shop!Shop.handle"];
+        let title = waiting_in(&asking);
+        assert!(title.starts_with("The program asks for garbage collections, which take 100 % "), "{title}");
+        assert!(title.contains("Shop.tidy"), "{title}");
+        let title = waiting_in(&["shop!Shop.tidy", "shop!Shop.handle"]);
+        assert!(title.starts_with("A garbage collector takes 100 % "), "{title}");
     }
 
     #[test]

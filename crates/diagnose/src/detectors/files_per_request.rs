@@ -25,8 +25,9 @@ detector! {
     /// 64 kB or more of a directory's entries (some two thousand of them) that nearly every request reads again. Or twenty calls or more
     /// per request that open, look up, read or close files which nearly every request opens or looks
     /// up again (however many calls read one of them to its end count as one); or fifty times as many bytes read from such
-    /// files as requests and answers are long, ten times where they are parsed. The time of these calls, a tenth of the requests' time or more; and what the
-    /// thread computes between two of them, which as a rule is what it does with their contents. Of so many bytes as nobody
+    /// files as requests and answers are long, ten times where they are parsed. The time of these calls, and of so many bytes what the
+    /// thread computes between one piece of a file and the next: a tenth of the requests' time or more. What it computes between any two
+    /// of the calls is as a rule what it does with their contents. Of so many bytes as nobody
     /// asked for it is also known who takes them apart: CPU samples in parsers of the common formats (JSON, YAML, XML, CSV,
     /// TOML, INI, pickle, Marshal) and of sources (PHP, Perl, Ruby, Python), all through the run.
     ///
@@ -110,10 +111,14 @@ fn of_files(analysis: &Analysis, files: &BTreeMap<u32, File>) -> Option<Found> {
     let parsed = if read >= TIMES_PARSED * moved { parsing::samples(analysis) } else { Vec::new() };
     let is_much = read >= TIMES * moved || !parsed.is_empty();
     let on_parsing = parsed.len() as u64 * analysis.sample_period();
-    if (counted < MANY * count && !is_much) || !is_felt(analysis, wall + on_parsing) {
+    let between = between(analysis, &calls);
+    let sum = |spans: &[Span]| spans.iter().map(|span| span.ns).sum::<u64>();
+    // Whoever computes between one piece of a file and the next takes the pieces apart.
+    let pieces: Vec<Span> = between.iter().filter(|span| is_much && span.goes_on).copied().collect();
+    if (counted < MANY * count && !is_much) || !is_felt(analysis, wall + on_parsing.max(sum(&pieces))) {
         return None;
     }
-    let between = between(analysis, &calls);
+    let between = sum(&between);
     // What lies between two calls is parsing, too, where a parser takes one piece at a time.
     let contents = between.max(on_parsing);
     let cpu = files.values().map(|file| file.cpu).sum::<u64>() + contents;
@@ -125,9 +130,11 @@ fn of_files(analysis: &Analysis, files: &BTreeMap<u32, File>) -> Option<Found> {
     };
     let what = match files.len() {
         _ if counted < MANY * count && on_parsing > 0 => {
-            format!("Each request reads {} of the same files again and parses them", Bytes(read / count))
+            format!("Each request reads {} of {} and parses it", Bytes(read / count), read_most(analysis, files))
         }
-        _ if counted < MANY * count => format!("Each request reads {} of the same files again", Bytes(read / count)),
+        _ if counted < MANY * count => {
+            format!("Each request reads {} of {}", Bytes(read / count), read_most(analysis, files))
+        }
         1 => "Each request opens or looks up the same file again and again".to_string(),
         files => format!("Each request opens or looks up the same {files} files again"),
     };
@@ -156,7 +163,7 @@ fn of_files(analysis: &Analysis, files: &BTreeMap<u32, File>) -> Option<Found> {
         place,
         remedy: "Read these files once, and again only when they change.".to_string(),
         rows: rows("calls", calls.iter().map(|(row, _)| *row)),
-        explains: analysis.stretches(&samples),
+        explains: analysis.stretches(&samples).into_iter().chain(pieces.iter().map(|span| span.stretch)).collect(),
         ..Found::default()
     })
 }
@@ -175,21 +182,43 @@ fn costliest<'a>(analysis: &'a Analysis, files: &BTreeMap<u32, File>) -> &'a str
     most.map_or("", |(path, _)| path_name(analysis, *path))
 }
 
+/// The file of which nearly all was read that is read again, where there is one such.
+fn read_most(analysis: &Analysis, files: &BTreeMap<u32, File>) -> String {
+    let read: u64 = files.values().map(|file| file.read).sum();
+    let one = files.iter().find(|(_, file)| file.read as f64 >= NEARLY_ALL * read as f64);
+    one.map_or_else(|| "the same files again".to_string(), |(path, _)| format!("{} again", path_name(analysis, *path)))
+}
+
 fn parsing_said(samples: usize, each: Nanos) -> Option<String> {
     (samples > 0).then(|| format!("Parsing takes {each} of CPU per request: {samples} samples."))
 }
 
-/// What threads computed between two calls of these, one soon after the other.
-fn between(analysis: &Analysis, calls: &[(usize, u64)]) -> u64 {
+/// What a thread computed between two calls of these, one soon after the other.
+#[derive(Clone, Copy)]
+struct Span {
+    /// The thread, and from when to when.
+    stretch: (u32, u64, u64),
+    /// How long it was on CPU.
+    ns: u64,
+    /// Both calls read of the same file.
+    goes_on: bool,
+}
+
+fn between(analysis: &Analysis, calls: &[(usize, u64)]) -> Vec<Span> {
     let mut calls: Vec<&Call> = calls.iter().map(|(row, _)| analysis.call(*row)).collect();
     calls.sort_by_key(|call| (call.tid, call.start));
     let computed = |pair: &[&Call]| {
         let (tid, from, to) = (pair[0].tid, call_end(pair[0]), pair[1].start.0);
         let is_near = pair[1].tid == tid && from < to && to - from <= BETWEEN;
         let is_request = is_near && analysis.split(tid, from, to).0 > 0;
-        is_request.then(|| analysis.threads.on_processor(tid, from, to)).map_or(0, |(user, kernel)| user + kernel)
+        let reads = |call: &Call| syscall::is_read(call.number) && call.result > 0;
+        is_request.then(|| {
+            let (user, kernel) = analysis.threads.on_processor(tid, from, to);
+            let goes_on = pair[0].path == pair[1].path && reads(pair[0]) && syscall::is_read(pair[1].number);
+            Span { stretch: (tid, from, to), ns: user + kernel, goes_on }
+        })
     };
-    calls.windows(2).map(computed).sum()
+    calls.windows(2).filter_map(computed).collect()
 }
 
 /// The files that threads went to while they had a request in hand, by the id of their path; what was written is left out, with its
@@ -312,6 +341,34 @@ mod tests {
         assert!(is_found(read_to_the_end(100_000)));
     }
 
+    /// Twenty requests, for each of which a server reads one file in fifty pieces of so many bytes, computes for 100 us after each
+    /// and for 20 ms once it has all.
+    fn piece_by_piece(bytes: i64) -> Fixture {
+        let mut fixture = Fixture::new();
+        fixture.path(1, "/etc/hosts");
+        fixture.connect(1, CLIENT);
+        for _ in 0..20 {
+            fixture.served(|fixture| {
+                fixture.does(SERVER, 5 * US, OPEN, |call| (call.fd, call.path, call.result) = (-1, 1, 9));
+                for _ in 0..50 {
+                    fixture.does(SERVER, 5 * US, READ, |call| (call.fd, call.path, call.result) = (9, 1, bytes));
+                    fixture.now += 100 * US;
+                }
+                fixture.now += 20 * MS;
+            });
+        }
+        fixture
+    }
+
+    #[test]
+    fn what_is_computed_between_the_pieces_of_a_file_counts() {
+        let answer = answer(&piece_by_piece(4096).end());
+        let finding = answer.findings.iter().find(|finding| finding.name == "files-per-request").expect("found");
+        assert!(finding.title.starts_with("Each request reads 205 kB of /etc/hosts again: "), "{}", finding.title);
+        assert!(finding.cost.ns_per_exchange.abs_diff(5 * MS) < MS, "{:?}", finding.cost);
+        assert!(!is_found(piece_by_piece(40)), "as little as an answer");
+    }
+
     /// Twenty requests, for each of which a server reads so many bytes of one file, and spends 5 of 8 ms in a function.
     fn parsing(bytes: i64, function: &str) -> Fixture {
         let mut fixture = Fixture::new();
@@ -334,7 +391,7 @@ mod tests {
     fn what_each_request_parses_of_one_file_is_found_with_its_time() {
         let answer = answer(&parsing(10_000, "server!encoding/json.Unmarshal").end());
         let finding = answer.findings.iter().find(|finding| finding.name == "files-per-request").expect("found");
-        let expected = "Each request reads 10 kB of the same files again and parses them: up to 5.0";
+        let expected = "Each request reads 10 kB of /srv/app/settings.json again and parses it: up to 5.0";
         assert!(finding.title.starts_with(expected) && finding.title.contains("handle"), "{}", finding.title);
         assert!(finding.cost.ns_per_exchange.abs_diff(5 * MS) < MS / 10, "{:?}", finding.cost);
     }

@@ -155,7 +155,9 @@ pub(super) fn churns_of<'a>(
         let last_use = group.last_uses.entry(exchange.connection).or_default();
         *last_use = exchange.end.max(*last_use);
     }
-    groups.iter_mut().for_each(|(_, churn)| churn.find_avoidable());
+    for (_, churn) in &mut groups {
+        churn.find_avoidable();
+    }
     groups.into_iter().collect()
 }
 

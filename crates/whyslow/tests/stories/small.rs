@@ -82,6 +82,17 @@ fn a_heap_hardly_larger_than_what_is_kept_is_allocator_pressure_and_a_roomy_one_
 
 #[test]
 #[ignore = "long: make stories"]
+fn collections_that_a_program_asks_for_are_allocator_pressure_and_those_it_needs_are_not() {
+    let _turn = beside_others();
+    let Some(run) = proved("collections") else { return };
+    expect_confirmed(&run, "allocator-pressure", &["no-explicit-gc"]);
+    expect_place(run.finding("allocator-pressure"), "collections/Server.java", "leaves the heap tidy");
+    let Some(run) = run_variant("collections", "fixed") else { return };
+    run.expect_no_accusation();
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn a_line_before_the_only_thread_is_pool_exhausted_and_a_thread_for_each_has_none() {
     let _turn = beside_others();
     let Some(run) = suspect("line", "slow") else { return };
