@@ -188,6 +188,13 @@ impl<'r> Analysis<'r> {
         if self.exchanges.is_empty() { self.wall() } else { self.exchanges.iter().map(Exchange::length).sum() }
     }
 
+    /// The exchanges' time but for what their threads wait for a CPU: that is a crowded machine's, and the rest is as much on a calm
+    /// one.
+    pub fn wall_given_cpus(&self) -> u64 {
+        let for_a_cpu = self.accounts.of_exchanges(|account| matches!(account, Account::Processor(_)));
+        self.exchange_wall().saturating_sub(for_a_cpu)
+    }
+
     /// The exchanges' time in which bytes were held back for want of a full segment or an ACK, at either end.
     pub fn held_wall(&self) -> u64 {
         let is_held = |account: &Account| matches!(account, Account::HeldByNagle(_) | Account::HeldAtPeer);

@@ -4,7 +4,6 @@ mod listing;
 mod parsing;
 
 use super::{Found, common_caller, common_place, costly_call, detector, path_name, rows};
-use crate::analysis::ledger::Account;
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::call_end;
@@ -171,8 +170,7 @@ fn of_files(analysis: &Analysis, files: &BTreeMap<u32, File>) -> Option<Found> {
 /// Whether so much is a good part of the requests' time. What they wait for a CPU is a crowded machine's, and these calls are as much
 /// of the rest as on a calm one.
 fn is_felt(analysis: &Analysis, wall: u64) -> bool {
-    let for_a_cpu = analysis.accounts.of_exchanges(|account| matches!(account, Account::Processor(_)));
-    wall as f64 >= LEAST * analysis.exchange_wall().saturating_sub(for_a_cpu) as f64
+    wall as f64 >= LEAST * analysis.wall_given_cpus() as f64
 }
 
 /// The path of the file whose calls take most.

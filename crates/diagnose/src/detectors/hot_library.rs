@@ -18,9 +18,10 @@ detector! {
     ///
     /// ## Evidence
     /// CPU samples, with time in libc and the kernel charged to the first caller outside them: one shared library takes
-    /// half of the requests' time or more, at least a millisecond per request, and at least 200 ns per byte moved. Or a package that
-    /// came with the language or was installed for the program (Python, Node.js, Ruby, PHP, Perl, Go, Java), as far as the program's
-    /// own code called it, and was itself called by a framework or as a thread: at least five milliseconds per request.
+    /// half of the requests' time or more (what they wait for a CPU left out), at least a millisecond per request, and at least
+    /// 200 ns per byte moved. Or a package that came with the language or was installed for the program (Python, Node.js, Ruby, PHP,
+    /// Perl, Go, Java), as far as the program's own code called it, and was itself called by a framework or as a thread: at least
+    /// five milliseconds per request.
     ///
     /// ## What proves it
     /// Another build or version of the library, or doing without what it does. If neither can be tried, it remains a
@@ -40,6 +41,9 @@ detector! {
 
 /// Half of the exchanges' time: below that, something else is the matter.
 const MOST: f64 = 0.5;
+
+/// What requests wait for a CPU is not counted there; of all their time it is still so much.
+const LEAST: f64 = 0.3;
 
 /// A library that takes less than this an exchange is not worth replacing.
 const PER_EXCHANGE: u64 = 1_000_000;
@@ -88,13 +92,19 @@ fn of_a_shared_library(analysis: &Analysis) -> Option<Found> {
     let bytes: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
     let share = Nanos(length).share_of(Nanos(analysis.exchange_wall()));
     let dear = length >= PER_EXCHANGE * count.max(1) && length >= PER_BYTE.saturating_mul(bytes);
-    if !is_library(name) || share.0 < MOST || !dear {
+    if !is_library(name) || !is_most(analysis, length) || !dear {
         return None;
     }
     let of_library = |sample: &Sample| analysis.code.module_of(sample) == module && is_within(analysis, sample);
     let numbered = analysis.recording.samples.iter().enumerate().filter(|(_, sample)| of_library(sample));
     let (found_rows, samples): (Vec<usize>, Vec<&Sample>) = numbered.unzip();
     (samples.len() >= SAMPLES).then(|| found(analysis, name, share, length, &found_rows, &samples))
+}
+
+/// Whether so much is most of what the requests take, and a fair part of all of their time on a crowded machine, too.
+fn is_most(analysis: &Analysis, length: u64) -> bool {
+    let least = MOST * analysis.wall_given_cpus() as f64;
+    length as f64 >= least.max(LEAST * analysis.exchange_wall() as f64)
 }
 
 fn is_library(name: &str) -> bool {
@@ -152,12 +162,20 @@ mod tests {
 
     /// Twenty requests whose answers the client works 20 ms on, in one module, before it reads the rest.
     fn one_after_another(module: &str, bytes: i64) -> Fixture {
+        waiting_for_a_cpu(module, bytes, 0)
+    }
+
+    /// The same, and that each waits so long for a CPU besides.
+    fn waiting_for_a_cpu(module: &str, bytes: i64, length: u64) -> Fixture {
         let mut fixture = keep_alive(1, 50 * US);
         fixture.stack(7, &["libc.so.6!memchr", &format!("{module}!work"), "client!main"]);
         for _ in 0..20 {
             fixture.moves(CLIENT, 1, WRITE, 20);
             fixture.waits_for(CLIENT, 1, 100 * US, 100);
             fixture.computes(CLIENT, 20 * MS, 7);
+            if length > 0 {
+                fixture.preempted(CLIENT, length);
+            }
             fixture.waits_for(CLIENT, 1, 10 * US, bytes);
         }
         fixture
@@ -170,6 +188,16 @@ mod tests {
     #[test]
     fn a_library_that_takes_most_of_each_exchange_is_found() {
         assert_eq!(working_in("libjson.so.4", 1000), ["hot-library"]);
+    }
+
+    #[test]
+    fn a_crowded_machine_hides_no_library_and_makes_none_of_a_little() {
+        let is_found = |length| {
+            let found = names(&waiting_for_a_cpu("libjson.so.4", 1000, length).end());
+            found.contains(&"hot-library".to_string())
+        };
+        assert!(is_found(35 * MS));
+        assert!(!is_found(90 * MS));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Packages of a language's own library, or installed for a program, which are in no library of their own on disk.
 
-use super::{MOST, PER_BYTE, SAMPLES, found};
+use super::{PER_BYTE, SAMPLES, found, is_most};
 use crate::analysis::Analysis;
 use crate::detectors::Found;
 use crate::place;
@@ -49,7 +49,7 @@ pub(super) fn detect(analysis: &Analysis) -> Option<Found> {
     let share = Nanos(wall).share_of(Nanos(analysis.exchange_wall()));
     let bytes: u64 = analysis.exchanges.iter().map(|exchange| exchange.bytes).sum();
     let is_dear = wall >= PER_EXCHANGE * analysis.exchanges.len() as u64 && wall >= PER_BYTE.saturating_mul(bytes);
-    if share.0 < MOST || !is_dear || package.rows.len() < SAMPLES {
+    if !is_most(analysis, wall) || !is_dear || package.rows.len() < SAMPLES {
         return None;
     }
     let samples: Vec<&Sample> = package.rows.iter().map(|&row| &analysis.recording.samples[row]).collect();
