@@ -2,6 +2,7 @@
 
 pub(crate) mod asked;
 pub(crate) mod awaited;
+mod calls;
 pub(crate) mod ender;
 mod ends;
 pub mod ledger;
@@ -9,7 +10,6 @@ pub mod peer_stalls;
 pub(crate) mod ready;
 mod reconcile;
 
-use crate::calls::CallNumbers;
 use crate::code::Code;
 use crate::connections::{Connections, End};
 use crate::exchange::{self, Exchange, Exchanges};
@@ -20,6 +20,7 @@ use crate::threads::{Cursor, State, Threads, call_end};
 use crate::windows::Windows;
 use asked::Asked;
 use awaited::Awaited;
+use calls::CallNumbers;
 use case::tables::{Call, HttpMessage, Sample, direction};
 use case::{Cost, Ledger, Queue, Recording};
 use ends::Ends;
@@ -69,7 +70,7 @@ pub struct Analysis<'r> {
     pub(crate) reconciliation: Reconciliation,
     /// The ledgers of all exchanges, once they were asked for; until then what these are made from.
     breakdown: OnceLock<Breakdown>,
-    booked: Mutex<Booked>,
+    booked: Mutex<Vec<Booked>>,
     /// Requests that wait in line, once that was asked for.
     pub(crate) queue: OnceLock<Option<Queue>>,
     /// What event loops asked others for each request, once that was asked for.
@@ -169,7 +170,7 @@ impl<'r> Analysis<'r> {
     /// The same in few bytes, made once.
     pub(crate) fn breakdown(&self) -> &Breakdown {
         let booked = || std::mem::take(&mut *self.booked.lock().unwrap_or_else(PoisonError::into_inner));
-        self.breakdown.get_or_init(|| Breakdown::new(self, &booked()))
+        self.breakdown.get_or_init(|| Breakdown::new(self, booked()))
     }
 
     /// Where each thread's life went, with its id, in order of ids.

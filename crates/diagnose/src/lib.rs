@@ -9,7 +9,6 @@ mod answer;
 mod behind;
 mod blame;
 mod blind;
-mod calls;
 mod catalogue;
 mod code;
 mod connections;

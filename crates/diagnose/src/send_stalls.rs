@@ -59,11 +59,8 @@ pub fn find(
     calls: &[Call],
     writes: impl Iterator<Item = usize>,
 ) -> Vec<SendStall> {
-    // A splice may go either way, and its count would make bytes wait that were never written.
-    let mut writes = writes.filter(|&index| calls[index].number != SPLICE).peekable();
-    let Some(first) = writes.peek().map(|&index| calls[index].start.0) else { return Vec::new() };
-    let Some(base) = stream_base(segments, direction::OUT, first) else { return Vec::new() };
-    let mut stream = Stream::new(segments, base);
+    let writes = in_one_direction(calls, writes);
+    let Some(mut stream) = Stream::of_writes(segments, calls, &writes) else { return Vec::new() };
     let segment_size = if connection.mss > 0 { u64::from(connection.mss) } else { USUAL_SEGMENT };
     let mut send_stalls: Vec<SendStall> = Vec::new();
     let mut written = 0;
@@ -89,10 +86,8 @@ pub fn find(
 /// When written bytes had not left yet, from the write's return on, in order of time: for want of room in the peer's window,
 /// or in a queue for a link. Bytes that never left are left out.
 pub fn unsent(segments: &[Segment], calls: &[Call], writes: impl Iterator<Item = usize>) -> Vec<(u64, u64)> {
-    let mut writes = writes.filter(|&index| calls[index].number != SPLICE).peekable();
-    let Some(first) = writes.peek().map(|&index| calls[index].start.0) else { return Vec::new() };
-    let Some(base) = stream_base(segments, direction::OUT, first) else { return Vec::new() };
-    let mut stream = Stream::new(segments, base);
+    let writes = in_one_direction(calls, writes);
+    let Some(mut stream) = Stream::of_writes(segments, calls, &writes) else { return Vec::new() };
     let mut spans = Vec::new();
     let mut waits_since: Option<u64> = None;
     let mut written = 0;
@@ -115,6 +110,11 @@ pub fn unsent(segments: &[Segment], calls: &[Call], writes: impl Iterator<Item =
     spans
 }
 
+/// A splice may go either way, and its count would make bytes wait that were never written.
+fn in_one_direction(calls: &[Call], writes: impl Iterator<Item = usize>) -> Vec<usize> {
+    writes.filter(|&index| calls[index].number != SPLICE).collect()
+}
+
 /// Follows waiting bytes until the first of them leaves: when that is, and the acknowledgement that released them.
 fn follow(stream: &Stream, start: u64) -> Option<(u64, Option<Release>)> {
     let unacknowledged = stream.left > stream.acknowledged;
@@ -132,8 +132,25 @@ fn follow(stream: &Stream, start: u64) -> Option<(u64, Option<Release>)> {
 }
 
 impl<'r> Stream<'r> {
-    fn new(segments: &'r [Segment], base: u32) -> Stream<'r> {
-        Stream { segments, next: 0, base, left: 0, acknowledged: 0, last_sent: 0, last_acknowledgement: (0, 0) }
+    /// That of some writes. Where recording begins in the middle of a stream, the first of them may have left before there were rows
+    /// of segments: what the first segment carries is that of a later write then, all of it and nothing else, and leaves while that is
+    /// made. Bytes before it that waited would leave with it.
+    fn of_writes(segments: &'r [Segment], calls: &[Call], writes: &[usize]) -> Option<Stream<'r>> {
+        let since = calls[*writes.first()?].start.0;
+        let base = stream_base(segments, direction::OUT, since)?;
+        let carries = |row: &&Segment| row.direction == direction::OUT && row.payload > 0 && row.time.0 >= since;
+        let left = segments.iter().find(carries).filter(|row| row.sequence == base).map_or(0, |first| {
+            let mut written = 0_u64;
+            for call in writes.iter().map(|&index| &calls[index]).take_while(|call| call.start <= first.time) {
+                if first.time.0 <= call_end(call) && call.result == i64::from(first.payload) {
+                    return written;
+                }
+                written += call.result.max(0) as u64;
+            }
+            0
+        });
+        let base = base.wrapping_sub(left as u32);
+        Some(Stream { segments, next: 0, base, left, acknowledged: left, last_sent: 0, last_acknowledgement: (0, 0) })
     }
 
     /// Takes in what happened until a time.
@@ -185,6 +202,27 @@ mod tests {
     use super::*;
     use crate::fixture::{CLIENT, Fixture, MS, US, WRITE};
     use case::tables::direction;
+
+    #[test]
+    fn a_first_write_that_left_before_there_were_segments_holds_nothing() {
+        // Writes of 13 bytes that leave at once, after one of 5 bytes that left unseen, or that never does.
+        let stalls = |leaves_with: u32| {
+            let mut fixture = Fixture::new();
+            fixture.connect(1, CLIENT);
+            fixture.moves(CLIENT, 1, WRITE, 5);
+            for _ in 0..3 {
+                fixture.now += 10 * MS;
+                fixture.segment(fixture.now + US, 1, direction::OUT, leaves_with);
+                fixture.does(CLIENT, 5 * US, WRITE, |call| (call.connection, call.result) = (1, 13));
+            }
+            let recording = fixture.end();
+            let segments: Vec<Segment> = recording.segments.iter().filter(|row| row.connection == 1).cloned().collect();
+            let writes = (0..recording.calls.len()).filter(|&row| recording.calls[row].number == WRITE);
+            find(&recording.connections[0], &segments, &recording.calls, writes).len()
+        };
+        assert_eq!(stalls(13), 0);
+        assert!(stalls(12) > 0);
+    }
 
     #[test]
     fn bytes_are_unsent_from_the_writes_return_until_the_last_of_them_left() {

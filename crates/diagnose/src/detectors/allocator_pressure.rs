@@ -16,18 +16,18 @@ detector! {
     ///
     /// ## What it is
     /// A garbage collector runs again and again: the heap is hardly larger than what is kept in it, garbage is made quickly, or
-    /// the program asks for a collection each time. Every collection goes through what is kept.
+    /// the program forces a collection each time. Every collection goes through what is kept.
     ///
     /// ## Evidence
     /// CPU samples of a collector, by its threads' names (Java, .NET) or by its functions (Go, CPython, V8, Ruby, OCaml, PHP): a
     /// quarter of the CPU time or more, spread over the run. Charged to requests is the time in which the collector's threads
-    /// stop the others, and what threads with a request in hand collect themselves. That the program asks for collections itself
-    /// (System.gc in Java, runtime.GC in Go, gc.collect in CPython where its functions have names) is told by the stacks that wait for
-    /// one or are in the middle of it, with the line that asks.
+    /// stop the others, and what threads with a request in hand collect themselves. That the program forces collections itself
+    /// (System.gc in Java, runtime.GC in Go, gc.collect in CPython where its functions have names) shows in stacks that wait for one or
+    /// are in the middle of it, with the line that does so.
     ///
     /// ## What proves it
-    /// A larger heap (`large-heap`): the collector's time falls. Where a Java program asks, a machine that does not listen
-    /// (`no-explicit-gc`). Where no variable of the runtime sets it (CPython; Go and Node.js
+    /// A larger heap (`large-heap`): the collector's time falls. Where a Java program forces
+    /// collections, ignoring that (`no-explicit-gc`). Where no variable of the runtime sets it (CPython; Go and Node.js
     /// where their code or command line does) it remains an observation.
     ///
     /// ## Remedy
@@ -173,24 +173,26 @@ fn found(analysis: &Analysis, threads: &Collectors, share: Share, found_rows: &[
         analysis.recording.samples.len(),
     );
     let asks = |seen| {
-        format!("The program asks for collections itself: {seen} times a thread was seen in that, or waiting for it.")
+        format!("The program forces them itself: a thread was caught in that call, or waiting for it, {seen} times.")
     };
     Found {
         title: match seen {
             Some(_) => format!(
-                "The program asks for garbage collections, which take {share} of the CPU time: {each} per request{place_in_words}"
+                "The program forces garbage collections, which take {share} of the CPU time: {each} per request{place_in_words}"
             ),
             None => format!("A garbage collector takes {share} of the CPU time: {each} per request{place_in_words}"),
         },
         what: match seen {
-            Some(_) => "The program asks for garbage collections again and again".to_string(),
+            Some(_) => "The program forces garbage collections again and again".to_string(),
             None => "A garbage collector is at work all the time".to_string(),
         },
         mechanism: std::iter::once(collects).chain(seen.map(asks)).collect(),
         saving: PotentialSaving { wall, outside: 0, cpu, affected: count },
         place,
         remedy: match seen {
-            Some(_) => "Do not ask for collections: a collector runs by itself when there is something to gain.",
+            Some(_) => {
+                "Drop the calls that force collections: a collector runs by itself when there is something to gain."
+            }
             None => "Give the heap more room, make less garbage per request, and do not ask for collections.",
         }
         .to_string(),
@@ -319,7 +321,7 @@ mod tests {
         };
         let asking = ["libjvm.so!JVM_GC", "shop!java.lang.System.gc", "shop!Shop.tidy", "shop!Shop.handle"];
         let title = waiting_in(&asking);
-        assert!(title.starts_with("The program asks for garbage collections, which take 100 % "), "{title}");
+        assert!(title.starts_with("The program forces garbage collections, which take 100 % "), "{title}");
         assert!(title.contains("Shop.tidy"), "{title}");
         let title = waiting_in(&["shop!Shop.tidy", "shop!Shop.handle"]);
         assert!(title.starts_with("A garbage collector takes 100 % "), "{title}");

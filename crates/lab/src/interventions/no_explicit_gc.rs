@@ -1,33 +1,33 @@
-//! `no-explicit-gc`: a Java machine that does not collect when the program asks for it.
+//! `no-explicit-gc`: Java that ignores System.gc().
 
 use super::{Intervention, NotHere, Prediction, Request, intervention};
 use crate::treatment::Treatment;
 
-/// What a Java machine calls when a program asks for a collection (`jvm.h`).
+/// What System.gc() comes to (`jvm.h`).
 const ASKED: &str = "JVM_GC";
 const OPTION: &str = "-XX:+DisableExplicitGC";
-/// Counts for more than what a command line says.
+/// Overrides the command line.
 const VARIABLE: &str = "_JAVA_OPTIONS";
 
 intervention! {
     /// # no-explicit-gc
     ///
     /// ## What it does
-    /// Has Java machines pass over what the program asks them to collect (System.gc): -XX:+DisableExplicitGC, in a variable that
-    /// counts for more than the command line (_JAVA_OPTIONS). They still collect when they need room.
+    /// Makes Java ignore System.gc(): -XX:+DisableExplicitGC in _JAVA_OPTIONS, which overrides the command line. It still collects
+    /// when it runs out of room.
     ///
     /// ## What it reaches
-    /// Java machines. Not collections that are asked for from outside (jcmd), and not other runtimes, which have no such switch.
+    /// Java. Not collections that are forced from outside (jcmd), and not other runtimes, which have no such switch.
     ///
     /// ## How we know it took effect
-    /// The variable is in the environment of the programs. Tried only where the program was seen asking.
+    /// The variable is in the programs' environment. Tried only where the program was caught forcing a collection.
     ///
     /// ## What it cannot prove
-    /// That nobody needs the collections: a program that asks for them to free what is not on its heap (direct buffers) may run out
-    /// of that.
+    /// That nobody needs those collections: a program that relies on them to free memory outside its heap (direct buffers) may run
+    /// out of it.
     pub const NO_EXPLICIT_GC: Intervention = Intervention {
         name: "no-explicit-gc",
-        summary: "has Java not collect when the program asks for it",
+        summary: "makes Java ignore System.gc()",
         predictions: &[Prediction::gains("P37").refutes_nothing("the collector may run by itself just as often")],
         treat,
         applied: |_| Ok(1),
@@ -37,7 +37,7 @@ intervention! {
 fn treat(request: &Request, treatment: &mut Treatment) -> Result<(), NotHere> {
     let recording = request.recording.ok_or_else(|| NotHere("needs a recording".to_string()))?;
     if !recording.locations.iter().any(|location| location.function == ASKED) {
-        return Err(NotHere("needs a Java program that was seen asking for collections".to_string()));
+        return Err(NotHere("needs a Java program that forces collections (System.gc)".to_string()));
     }
     let given = match request.world.environment.get(VARIABLE) {
         Some(given) => given.clone(),
@@ -57,7 +57,7 @@ mod tests {
     use case::tables::Location;
 
     #[test]
-    fn only_a_java_machine_that_was_asked_is_told_not_to_listen() {
+    fn only_java_that_was_caught_forcing_collections_is_told_to_ignore_that() {
         let (mut recording, finding) = finding_at(End::Server);
         let mut world = World::default();
         world.environment.insert(VARIABLE.to_string(), Some("-Da=b".to_string()));

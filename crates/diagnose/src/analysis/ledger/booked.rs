@@ -15,7 +15,7 @@ pub struct Part {
     pub ns: u64,
 }
 
-/// The accounts that each exchange booked, as they were walked: not split yet, nor rounded.
+/// The accounts that each of some exchanges in a row booked, as they were walked: not split yet, nor rounded.
 #[derive(Default)]
 pub struct Booked {
     /// By their numbers.
@@ -36,26 +36,12 @@ impl Booked {
             part.ns += ns;
             return part.account;
         }
-        let number = self.number(account);
-        self.parts.push(Part { account: number, ns });
-        number
-    }
-
-    fn number(&mut self, account: Account) -> u32 {
-        *self.numbers.entry(account).or_insert_with(|| {
+        let number = *self.numbers.entry(account).or_insert_with(|| {
             self.accounts.push(account);
             self.accounts.len() as u32 - 1
-        })
-    }
-
-    /// Adds the exchanges that follow. Returns the numbers that their accounts have here.
-    pub fn append(&mut self, following: &Booked) -> Vec<u32> {
-        let numbers: Vec<u32> = following.accounts.iter().map(|&account| self.number(account)).collect();
-        let first = self.parts.len() as u32;
-        self.ends.extend(following.ends.iter().map(|end| first + end));
-        let parts = following.parts.iter();
-        self.parts.extend(parts.map(|part| Part { account: numbers[part.account as usize], ns: part.ns }));
-        numbers
+        });
+        self.parts.push(Part { account: number, ns });
+        number
     }
 
     /// What is added from now on is the next exchange's.
@@ -63,9 +49,9 @@ impl Booked {
         self.ends.push(self.parts.len() as u32);
     }
 
-    /// What an exchange booked, in the order in which it was walked. The accounts are those of [`Booked::accounts`].
-    pub fn parts(&self, exchange: usize) -> &[Part] {
-        let first = exchange.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.parts[first as usize..self.ends[exchange] as usize]
+    /// What each exchange booked, in the order in which it was walked. The accounts are those of [`Booked::accounts`].
+    pub fn exchanges(&self) -> impl Iterator<Item = &[Part]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.parts[start as usize..end as usize])
     }
 }

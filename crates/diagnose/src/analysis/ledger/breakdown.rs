@@ -21,12 +21,17 @@ pub struct Breakdown {
 
 impl Breakdown {
     /// Keeps the breakdown of every exchange; each one's add up to its length.
-    pub fn new(analysis: &Analysis, booked: &Booked) -> Breakdown {
-        let mut builder = Builder::new(analysis, booked);
+    pub fn new(analysis: &Analysis, booked: Vec<Booked>) -> Breakdown {
+        let mut builder = Builder::new(analysis);
         let mut breakdown = Breakdown { accounts: Vec::new(), parts: Vec::new(), borders: vec![0] };
-        for (index, exchange) in analysis.exchanges.iter().enumerate() {
-            builder.book(booked.parts(index), exchange, &mut breakdown.parts);
-            breakdown.borders.push(breakdown.parts.len() as u32);
+        let mut exchanges = analysis.exchanges.iter();
+        // What has been taken from is let go at once.
+        for some in booked {
+            let splits = builder.splits(analysis, &some);
+            for (parts, exchange) in some.exchanges().zip(&mut exchanges) {
+                builder.book(parts, &splits, exchange, &mut breakdown.parts);
+                breakdown.borders.push(breakdown.parts.len() as u32);
+            }
         }
         breakdown.accounts = builder.accounts;
         breakdown
@@ -69,48 +74,51 @@ fn number(accounts: &[(String, case::Account)], name: &str) -> Option<u32> {
     accounts.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok().map(|index| index as u32)
 }
 
+/// Accounts by their numbers, each with its share.
+type Split = Vec<(u32, f64)>;
+
 /// Breakdown one exchange after the other.
 struct Builder {
     /// With their names, in order of the alphabet.
     accounts: Vec<(String, case::Account)>,
     unexplained: u32,
-    /// What each booked account is split into: accounts, each with its share.
-    splits: Vec<Vec<(u32, f64)>>,
     /// The exchange's time by account, and the accounts it has.
     sums: Vec<f64>,
     had: Vec<u32>,
 }
 
 impl Builder {
-    fn new(analysis: &Analysis, booked: &Booked) -> Builder {
+    fn new(analysis: &Analysis) -> Builder {
         let accounts = analysis.accounts.exchanges.keys().chain(analysis.accounts.run.keys());
         let accounts = accounts.map(|&account| run_account(analysis, account)).chain([case::Account::Unexplained]);
         let accounts: BTreeMap<String, case::Account> = accounts.map(|account| (account.name(), account)).collect();
         let accounts: Vec<(String, case::Account)> = accounts.into_iter().collect();
         let unexplained = number(&accounts, &case::Account::Unexplained.name()).unwrap_or_default();
+        let sums = vec![0.0; accounts.len()];
+        Builder { accounts, unexplained, sums, had: Vec::new() }
+    }
+
+    /// What each booked account is split into: accounts, each with its share.
+    fn splits(&self, analysis: &Analysis, booked: &Booked) -> Vec<Split> {
         let split = |&account: &Account| {
-            let mut split = Vec::new();
+            let mut split = Split::new();
             analysis.pools.split(account, 1.0, &mut |account, share| {
                 // Every account of an exchange is one of all exchanges'.
-                if let Some(number) = number(&accounts, &run_account(analysis, account).name()) {
+                if let Some(number) = number(&self.accounts, &run_account(analysis, account).name()) {
                     split.push((number, share));
                 }
             });
             split
         };
-        let splits = booked.accounts.iter().map(split).collect();
-        let sums = vec![0.0; accounts.len()];
-        Builder { accounts, unexplained, splits, sums, had: Vec::new() }
+        booked.accounts.iter().map(split).collect()
     }
 
-    fn book(&mut self, booked: &[Part], exchange: &Exchange, parts: &mut Vec<Part>) {
-        let splits = std::mem::take(&mut self.splits);
+    fn book(&mut self, booked: &[Part], splits: &[Split], exchange: &Exchange, parts: &mut Vec<Part>) {
         for part in booked {
             for &(account, share) in &splits[part.account as usize] {
                 self.add(account, part.ns as f64 * share);
             }
         }
-        self.splits = splits;
         let rest = exchange.length() as f64 - booked.iter().map(|part| part.ns).sum::<u64>() as f64;
         if rest > 1.0 {
             self.add(self.unexplained, rest);

@@ -22,21 +22,18 @@ pub struct Accounts {
 
 impl Accounts {
     /// Keeps the breakdown of all exchanges and of the run; and what each exchange booked, for [`super::Breakdown`].
-    pub fn new(analysis: &Analysis) -> (Accounts, Booked) {
+    pub fn new(analysis: &Analysis) -> (Accounts, Vec<Booked>) {
         let shares = Shares::new(analysis);
         let parts: Vec<&[Exchange]> = analysis.exchanges.chunks(AT_A_TIME).collect();
-        let mut booked = Booked::default();
-        let mut sums: Vec<(f64, f64)> = Vec::new();
+        let (mut booked, mut sums) = (Vec::new(), BTreeMap::<Account, (f64, f64)>::new());
         for (part, of_part) in each(&parts, |part| walk(analysis, part, &shares)) {
-            let numbers = booked.append(&part);
-            sums.resize(booked.accounts.len(), (0.0, 0.0));
-            for (number, (whole, shared)) in numbers.into_iter().zip(of_part) {
-                let sum = &mut sums[number as usize];
+            for (&account, (whole, shared)) in part.accounts.iter().zip(of_part) {
+                let sum = sums.entry(account).or_default();
                 *sum = (sum.0 + whole, sum.1 + shared);
             }
+            booked.push(part);
         }
         let mut accounts = Accounts::default();
-        let sums: BTreeMap<Account, (f64, f64)> = booked.accounts.iter().copied().zip(sums).collect();
         for (account, (whole, shared)) in sums {
             analysis.pools.split(account, whole, &mut |account, part| {
                 *accounts.exchanges.entry(account).or_default() += part;
