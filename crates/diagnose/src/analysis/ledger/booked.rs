@@ -49,6 +49,12 @@ impl Booked {
         self.ends.push(self.parts.len() as u32);
     }
 
+    /// Nothing is added any more: what it has no use for is given back.
+    pub fn end(&mut self) {
+        self.numbers = FxHashMap::default();
+        self.parts.shrink_to_fit();
+    }
+
     /// What each exchange booked, in the order in which it was walked. The accounts are those of [`Booked::accounts`].
     pub fn exchanges(&self) -> impl Iterator<Item = &[Part]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());

@@ -87,6 +87,7 @@ fn walk(analysis: &Analysis, exchanges: &[Exchange], shares: &Shares) -> (Booked
         });
         booked.end_exchange();
     }
+    booked.end();
     (booked, sums)
 }
 
