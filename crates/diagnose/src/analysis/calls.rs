@@ -13,7 +13,9 @@ impl CallNumbers {
     /// Looks through the table: once to count, for lists with no room to spare, of which a large recording would have a lot.
     pub fn new(calls: &[Call]) -> CallNumbers {
         let mut counts: FxHashMap<u16, usize> = FxHashMap::default();
-        calls.iter().for_each(|call| *counts.entry(call.number).or_default() += 1);
+        for call in calls {
+            *counts.entry(call.number).or_default() += 1;
+        }
         let mut numbers: FxHashMap<u16, Vec<u32>> =
             counts.into_iter().map(|(number, count)| (number, Vec::with_capacity(count))).collect();
         for (row, call) in calls.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! P55: the same files, opened or looked up again for each request.
 
+mod between;
 mod listing;
 mod parsing;
 
@@ -7,6 +8,7 @@ use super::{Found, common_caller, common_place, costly_call, detector, path_name
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::syscall;
 use crate::threads::call_end;
+use between::{Span, between};
 use case::tables::{Call, Sample};
 use case::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -71,10 +73,6 @@ const NEARLY_ALL: f64 = 0.8;
 
 /// Fewer requests show no habit.
 const HABIT: u64 = 5;
-
-/// What a thread computes between two such calls belongs to the first where it is shorter than this: reading or compiling a source file
-/// of some thousand lines takes less.
-const BETWEEN: u64 = 1_000_000;
 
 /// What was done with one file while requests were in hand.
 #[derive(Default)]
@@ -189,34 +187,6 @@ fn read_most(analysis: &Analysis, files: &BTreeMap<u32, File>) -> String {
 
 fn parsing_said(samples: usize, each: Nanos) -> Option<String> {
     (samples > 0).then(|| format!("Parsing takes {each} of CPU per request: {samples} samples."))
-}
-
-/// What a thread computed between two calls of these, one soon after the other.
-#[derive(Clone, Copy)]
-struct Span {
-    /// The thread, and from when to when.
-    stretch: (u32, u64, u64),
-    /// How long it was on CPU.
-    ns: u64,
-    /// Both calls read of the same file.
-    goes_on: bool,
-}
-
-fn between(analysis: &Analysis, calls: &[(usize, u64)]) -> Vec<Span> {
-    let mut calls: Vec<&Call> = calls.iter().map(|(row, _)| analysis.call(*row)).collect();
-    calls.sort_by_key(|call| (call.tid, call.start));
-    let computed = |pair: &[&Call]| {
-        let (tid, from, to) = (pair[0].tid, call_end(pair[0]), pair[1].start.0);
-        let is_near = pair[1].tid == tid && from < to && to - from <= BETWEEN;
-        let is_request = is_near && analysis.split(tid, from, to).0 > 0;
-        let reads = |call: &Call| syscall::is_read(call.number) && call.result > 0;
-        is_request.then(|| {
-            let (user, kernel) = analysis.threads.on_processor(tid, from, to);
-            let goes_on = pair[0].path == pair[1].path && reads(pair[0]) && syscall::is_read(pair[1].number);
-            Span { stretch: (tid, from, to), ns: user + kernel, goes_on }
-        })
-    };
-    calls.windows(2).filter_map(computed).collect()
 }
 
 /// The files that threads went to while they had a request in hand, by the id of their path; what was written is left out, with its
