@@ -13,8 +13,8 @@ intervention! {
     /// # no-explicit-gc
     ///
     /// ## What it does
-    /// Makes Java ignore System.gc(): -XX:+DisableExplicitGC in _JAVA_OPTIONS, which overrides the command line. It still collects
-    /// when it runs out of room.
+    /// Makes Java ignore System.gc(): -XX:+DisableExplicitGC in _JAVA_OPTIONS, which overrides the command line. It still
+    /// collects when it runs out of room.
     ///
     /// ## What it reaches
     /// Java. Not collections that are forced from outside (jcmd), and not other runtimes, which have no such switch.
@@ -23,8 +23,8 @@ intervention! {
     /// The variable is in the programs' environment. Tried only where the program was caught forcing a collection.
     ///
     /// ## What it cannot prove
-    /// That nobody needs those collections: a program that relies on them to free memory outside its heap (direct buffers) may run
-    /// out of it.
+    /// That nobody needs those collections: a program that relies on them to free memory outside its heap (direct buffers)
+    /// may run out of it.
     pub const NO_EXPLICIT_GC: Intervention = Intervention {
         name: "no-explicit-gc",
         summary: "makes Java ignore System.gc()",

@@ -33,7 +33,7 @@ impl Booked {
         let accounts = &self.accounts;
         // A handful: nearly always found sooner than in a table.
         if let Some(part) = self.parts[first..].iter_mut().find(|part| accounts[part.account as usize] == account) {
-            part.ns += ns;
+            part.ns = part.ns.saturating_add(ns);
             return part.account;
         }
         let number = *self.numbers.entry(account).or_insert_with(|| {

@@ -119,7 +119,7 @@ impl Builder {
                 self.add(account, part.ns as f64 * share);
             }
         }
-        let rest = exchange.length() as f64 - booked.iter().map(|part| part.ns).sum::<u64>() as f64;
+        let rest = exchange.length() as f64 - booked.iter().map(|part| part.ns as f64).sum::<f64>();
         if rest > 1.0 {
             self.add(self.unexplained, rest);
         }
