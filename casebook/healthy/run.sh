@@ -31,9 +31,10 @@ go-client)
     watch --server "$SERVER" -- \
         "$STATE/program" "https://{server}:$port/hello" "$STATE/certificate.pem" "${REQUESTS:-10000}" ;;
 go-server)
-    need wrk
+    need ab
     build_go server.go
-    watch --server "$STATE/program {server}:$port" -- wrk -t1 -c4 -d2s "http://{server}:$port/hello" ;;
+    watch --server "$STATE/program {server}:$port" -- \
+        ab -q -k -c 4 -n "${REQUESTS:-10000}" "http://{server}:$port/hello" ;;
 node | node-https)
     need node
     scheme=http transport=plain
