@@ -9,7 +9,7 @@ pub const WITHOUT_CONTROL: &[(&str, &str)] = &[
     ("P24", "After a pause a connection begins with the window of a new one: whatever enlarges that helps here, too."),
     (
         "P37",
-        "The size of the heap is all that can be set from outside: there is nothing beside it to serve as a control.",
+        "From outside the heap can be made larger and forced collections ignored: nothing beside these is left for a control.",
     ),
     ("P57", "Whatever a tracer is spared, the program that it traces is spared as well."),
     ("P59", "More CPUs help, whichever they are: there is nothing beside them that must not."),
