@@ -11,7 +11,7 @@ use mio::net::TcpStream;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion};
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::mem;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -207,7 +207,7 @@ impl Connection {
     /// Reads what is there, and whether that was all there ever will be.
     fn receive(&mut self, scratch: &mut [u8], is_ended: bool, tally: &mut Tally) -> Result<bool, LoadFault> {
         if self.tls.is_some() {
-            return self.receive_tls(scratch, tally);
+            return self.receive_tls(scratch, is_ended, tally);
         }
         loop {
             let Some(socket) = &mut self.socket else { return Ok(false) };
@@ -227,16 +227,18 @@ impl Connection {
         }
     }
 
-    fn receive_tls(&mut self, scratch: &mut [u8], tally: &mut Tally) -> Result<bool, LoadFault> {
+    fn receive_tls(&mut self, scratch: &mut [u8], is_ended: bool, tally: &mut Tally) -> Result<bool, LoadFault> {
         loop {
             let (Some(socket), Some(tls)) = (&mut self.socket, &mut self.tls) else { return Ok(false) };
-            match tls.read_tls(socket) {
+            let mut drained = Drained { socket, was_short: false };
+            match tls.read_tls(&mut drained) {
                 Ok(0) => return Ok(true),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(fault::of_system(&error)),
             }
+            let is_drained = drained.was_short && !is_ended;
             if let Err(error) = tls.process_new_packets() {
                 // So that the server learns why: whether that still arrives matters to nobody here.
                 let _ = tls.write_tls(socket);
@@ -248,6 +250,9 @@ impl Connection {
             }
             if self.take_in_tls(scratch, tally)? {
                 return Ok(true);
+            }
+            if is_drained {
+                return Ok(false);
             }
         }
     }
@@ -345,6 +350,20 @@ impl Connection {
             tally.answer(&flight, Instant::now(), reply);
         }
         Ok(())
+    }
+}
+
+/// A socket that knows whether there was less in it than there was room for: the next bytes are an event of their own then.
+struct Drained<'a> {
+    socket: &'a mut TcpStream,
+    was_short: bool,
+}
+
+impl Read for Drained<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.socket.read(into)?;
+        self.was_short = count < into.len();
+        Ok(count)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A request to be made.
 
+use super::state::FeedState;
 use crate::address::Url;
 use std::time::Instant;
 
@@ -17,6 +18,8 @@ pub(crate) enum Purpose {
 pub(crate) struct Job {
     pub purpose: Purpose,
     pub url: Url,
+    /// What was known of the feed when the round began.
+    pub state: FeedState,
     /// Where redirects have come from.
     pub hops: Vec<String>,
     /// All of those redirects are for good.
@@ -28,7 +31,7 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    pub(crate) fn of(purpose: Purpose, url: Url) -> Job {
-        Job { purpose, url, hops: Vec::new(), is_permanent: true, begun: None, is_retried: false }
+    pub(crate) fn of(purpose: Purpose, url: Url, state: FeedState) -> Job {
+        Job { purpose, url, state, hops: Vec::new(), is_permanent: true, begun: None, is_retried: false }
     }
 }

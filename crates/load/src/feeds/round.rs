@@ -264,7 +264,7 @@ fn jobs(
             _ if state.not_before_s > now_s => Outcome::PutOff,
             None => Outcome::Failed(FeedFault::Content(ContentFault::BadUrl)),
             Some(url) => {
-                jobs.list.push(Job::of(Purpose::Feed(feed), url));
+                jobs.list.push(Job::of(Purpose::Feed(feed), url, state));
                 continue;
             }
         };

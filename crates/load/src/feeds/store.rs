@@ -83,10 +83,6 @@ impl Store {
         FeedsFailure::Database { file: self.file.clone(), error: error.into().to_string() }
     }
 
-    pub(crate) fn feed(&self, address: &str) -> Result<FeedState, FeedsFailure> {
-        Ok(self.value(FEEDS, address)?.and_then(|bytes| read(&bytes)).unwrap_or_default())
-    }
-
     pub(crate) fn origin(&self, name: &str) -> Result<OriginState, FeedsFailure> {
         Ok(self.value(ORIGINS, name)?.and_then(|bytes| read(&bytes)).unwrap_or_default())
     }
@@ -216,7 +212,6 @@ mod tests {
         assert!(matches!(Store::open(&file), Err(FeedsFailure::Busy(_))));
         drop(store);
         let store = Store::open(&file).expect("a store");
-        assert_eq!(store.feed("http://a/").expect("read"), state);
         assert_eq!(store.seen("http://a/").expect("read"), [1, u64::MAX]);
         assert_eq!(store.feeds(["http://b/", "http://a/"].into_iter()).expect("read"), [FeedState::default(), state]);
     }
@@ -230,7 +225,7 @@ mod tests {
         let file = store.file.clone();
         drop(store);
         let store = Store::open(&file).expect("a store");
-        assert_eq!(store.feed("http://a/").expect("read"), state);
+        assert_eq!(store.feeds(["http://a/"].into_iter()).expect("read"), vec![state]);
         assert_eq!(journal::read(&store.journal_file()), []);
     }
 

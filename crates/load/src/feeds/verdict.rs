@@ -137,7 +137,7 @@ mod tests {
     const RSS: &[u8] = b"<rss><channel><item><guid>1</guid></item><item><guid>2</guid></item></channel></rss>";
 
     fn job() -> Job {
-        Job::of(Purpose::Feed(0), address::read("http://a.test/x").expect("an address"))
+        Job::of(Purpose::Feed(0), address::read("http://a.test/x").expect("an address"), FeedState::default())
     }
 
     fn decided(answered: &Answered, job: &Job, state: FeedState, seen: Vec<u64>) -> Step {

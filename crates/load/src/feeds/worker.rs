@@ -14,7 +14,6 @@ use super::names::Names;
 use super::origin::Origin;
 use super::plan::Plan;
 use super::ports;
-use super::state::FeedState;
 use super::store::Store;
 use super::tally::{Cost, Counts, Outcome};
 use crate::connection::{Connection, Stage};
@@ -47,7 +46,7 @@ pub(super) const WAKER: Token = Token(usize::MAX);
 /// What a worker is told.
 pub(super) enum Message {
     LookedUp(String, Option<IpAddr>),
-    Job(Job),
+    Job(Box<Job>),
 }
 
 /// How others reach a worker.
@@ -109,7 +108,6 @@ struct Slot {
     connection: Connection,
     origin: usize,
     job: Option<Job>,
-    state: FeedState,
     /// The request has failed when it is not answered by then.
     deadline: Instant,
 }
@@ -154,7 +152,6 @@ impl<'a> Worker<'a> {
             connection: Connection::new(Reader::keeping(common.plan.most_received), now),
             origin: 0,
             job: None,
-            state: FeedState::default(),
             deadline: now,
         };
         Worker {
@@ -228,7 +225,7 @@ impl<'a> Worker<'a> {
         while let Ok(message) = self.messages.try_recv() {
             match message {
                 Message::LookedUp(host, address) => self.looked_up(host, address),
-                Message::Job(job) => self.take(job),
+                Message::Job(job) => self.take(*job),
             }
         }
     }

@@ -20,6 +20,7 @@ pub fn feeds(typed: FeedsArguments) -> Result<u8, Failure> {
 
 /// 0 where all feeds were seen to and none has failed, 1 where some have.
 fn refresh(typed: FeedsRefreshArguments) -> Result<u8, Failure> {
+    record::memory::a_place_for_each_processor();
     let form = form(&typed.shown)?;
     let shown = FeedsShownArguments { file: typed.shown.file.clone(), json: typed.shown.json };
     let plan = requests::feeds::refresh(typed)?;

@@ -11,6 +11,7 @@ use studies::load::Done;
 /// Drives the load, or puts loads together, and prints what came of it. 0 where all requests were answered, 1 where some were
 /// not.
 pub fn load(typed: LoadArguments) -> Result<u8, Failure> {
+    record::memory::a_place_for_each_processor();
     let as_json = typed.json;
     let form = typed.file.as_deref().map(Form::of).transpose()?;
     let (file, histogram) = (typed.file.clone(), typed.histogram.clone());

@@ -20,12 +20,12 @@ impl Worker<'_> {
     pub(super) fn answer(&mut self, slot: usize, answered: &Answered) {
         let one = &mut self.slots[slot];
         let origin = one.origin;
-        let (Some(job), state) = (one.job.take(), std::mem::take(&mut one.state)) else { return };
+        let Some(job) = one.job.take() else { return };
         let Purpose::Feed(feed) = job.purpose else { return self.read_robots(origin, answered) };
         let (plan, store) = (self.common.plan, self.common.store);
         let seen = || store.seen(&plan.addresses[feed]).unwrap_or_default();
         let bounds = (plan.most_inflated, self.now_s);
-        match decide(answered, &job, state, bounds, seen, &mut self.done.counts) {
+        match decide(answered, &job, job.state.clone(), bounds, seen, &mut self.done.counts) {
             Step::Follow(url, redirect) => self.follow(job, url, redirect),
             Step::Settled(settled) => self.settle(origin, &job, settled),
         }
@@ -46,13 +46,13 @@ impl Worker<'_> {
     }
 
     /// A job is settled without having been asked for.
-    pub(super) fn give_up(&mut self, origin: usize, job: &Job, outcome: Outcome) {
+    pub(super) fn give_up(&mut self, origin: usize, mut job: Job, outcome: Outcome) {
         match (job.purpose, outcome) {
             (Purpose::Robots, Outcome::Failed(_)) => self.open_robots(origin),
             (Purpose::Robots, _) => {}
-            (Purpose::Feed(feed), outcome) => {
-                let state = self.common.store.feed(&self.common.plan.addresses[feed]).unwrap_or_default();
-                self.settle(origin, job, Settled::with(outcome, state));
+            (Purpose::Feed(_), outcome) => {
+                let state = std::mem::take(&mut job.state);
+                self.settle(origin, &job, Settled::with(outcome, state));
             }
         }
     }
@@ -64,7 +64,7 @@ impl Worker<'_> {
         let job = Job { url, hops, is_permanent, is_retried: false, ..job };
         match owner(&job.url.host, self.common.mailboxes.len()) {
             ours if ours == self.index => self.take(job),
-            other => self.common.mailboxes[other].tell(Message::Job(job)),
+            other => self.common.mailboxes[other].tell(Message::Job(Box::new(job))),
         }
     }
 

@@ -4,7 +4,6 @@ use super::super::clock;
 use super::super::job::{Job, Purpose};
 use super::super::origin::Address;
 use super::super::request;
-use super::super::state::FeedState;
 use super::super::tally::Outcome;
 use super::Worker;
 use crate::connection::Stage;
@@ -29,37 +28,31 @@ impl Worker<'_> {
         let one = &mut self.slots[slot];
         let Address::Known(peer) = &self.origins[one.origin].address else { return Err(LoadFault::Other) };
         let connected = one.connection.connect(peer, &mut self.done.tally);
+        let registered = match &mut one.connection.socket {
+            Some(socket) => self.poll.registry().register(socket, Token(slot), Interest::READABLE | Interest::WRITABLE),
+            None => Ok(()),
+        };
         self.spend(FeedPhase::Connect);
-        connected?;
+        connected.and(registered.map_err(|_| LoadFault::Exhausted))?;
         let one = &mut self.slots[slot];
         let Address::Known(peer) = &self.origins[one.origin].address else { return Err(LoadFault::Other) };
         let secured = one.connection.secure(peer);
         self.spend(FeedPhase::Tls);
-        secured?;
-        let Some(socket) = &mut self.slots[slot].connection.socket else { return Ok(()) };
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        let registered = self.poll.registry().register(socket, Token(slot), interest);
-        self.spend(FeedPhase::Connect);
-        registered.map_err(|_| LoadFault::Exhausted)
+        secured
     }
 
     /// Adds the request of a job to what a connection has to send.
     fn ask(&mut self, slot: usize, mut job: Job) {
         let (plan, now) = (self.common.plan, Instant::now());
-        let (bytes, state) = match job.purpose {
-            Purpose::Robots => (request::robots(&job.url, &plan.agent), FeedState::default()),
-            Purpose::Feed(feed) => {
-                let state = self.common.store.feed(&plan.addresses[feed]).unwrap_or_default();
-                (request::feed(&job.url, &plan.agent, &state), state)
-            }
+        let bytes = match job.purpose {
+            Purpose::Robots => request::robots(&job.url, &plan.agent),
+            Purpose::Feed(_) => request::feed(&job.url, &plan.agent, &job.state),
         };
         job.begun.get_or_insert(now);
         let one = &mut self.slots[slot];
         one.connection.ask(&bytes, Flight { intended: now, started: now, first: None, step: 0, has_no_body: false });
-        (one.job, one.state, one.deadline) = (Some(job), state, now + plan.timeout);
+        (one.job, one.deadline) = (Some(job), now + plan.timeout);
         self.done.tally.requests += 1;
-        // Reading the database is nobody's phase.
-        self.used = clock::used();
     }
 
     /// Something has happened on a connection.
@@ -140,7 +133,7 @@ impl Worker<'_> {
         }
         let rest = if was_open { Vec::new() } else { self.origins[origin].refuse(fault) };
         for (job, fault) in [(job, fault)].into_iter().chain(rest) {
-            self.give_up(origin, &job, Outcome::Failed(fault));
+            self.give_up(origin, job, Outcome::Failed(fault));
         }
         self.line_up(origin);
     }

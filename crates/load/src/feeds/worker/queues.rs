@@ -5,6 +5,7 @@ use super::super::job::{Job, Purpose};
 use super::super::names::Asked;
 use super::super::origin::{Address, Origin, Robots};
 use super::super::robots;
+use super::super::state::FeedState;
 use super::super::tally::Outcome;
 use super::Worker;
 use case::{ContentFault, FeedFault};
@@ -45,7 +46,7 @@ impl Worker<'_> {
     fn ask_for_robots(&mut self, index: usize) {
         let origin = &mut self.origins[index];
         if let Some(url) = origin.queue.front().and_then(|job| address::join(&job.url, "/robots.txt")) {
-            origin.queue.push_front(Job::of(Purpose::Robots, url));
+            origin.queue.push_front(Job::of(Purpose::Robots, url, FeedState::default()));
             origin.robots = Robots::Asked;
         }
     }
@@ -98,7 +99,7 @@ impl Worker<'_> {
         // So that feeds that are redirected here later fail as well.
         origin.address = Address::Unknown;
         for job in std::mem::take(&mut origin.queue) {
-            self.give_up(index, &job, Outcome::Failed(FeedFault::Content(fault)));
+            self.give_up(index, job, Outcome::Failed(FeedFault::Content(fault)));
         }
     }
 
@@ -131,12 +132,12 @@ impl Worker<'_> {
                 return Some(job);
             }
             if origin.rests(self.now_s) {
-                self.give_up(index, &job, Outcome::PutOff);
+                self.give_up(index, job, Outcome::PutOff);
                 continue;
             }
             match &origin.robots {
                 Robots::Known(rules) if !robots::allow(rules, &job.url.path) => {
-                    self.give_up(index, &job, Outcome::Disallowed);
+                    self.give_up(index, job, Outcome::Disallowed);
                 }
                 _ => return Some(job),
             }
