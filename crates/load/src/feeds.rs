@@ -10,6 +10,8 @@ mod address;
 mod change;
 mod clock;
 mod coding;
+mod digest;
+mod done;
 mod entries;
 mod failure;
 mod history;

@@ -1,11 +1,10 @@
 //! Undoing gzip, br and zstd, piece by piece and up to a length.
 
-use super::clock;
 use brotli_decompressor::Decompressor;
 use case::ContentFault;
 use flate2::bufread::MultiGzDecoder;
 use std::io::{Error, Read, Result};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What servers are told that we read.
 pub(crate) const ACCEPTED: &str = "gzip, br, zstd";
@@ -27,7 +26,7 @@ pub(crate) struct Plain<'a> {
     pub count: u64,
     /// What is wrong with it, as soon as something is.
     pub fault: Option<ContentFault>,
-    /// CPU time that it took.
+    /// How long undoing the coding took.
     pub cost: Duration,
 }
 
@@ -54,11 +53,9 @@ impl<'a> Plain<'a> {
 
 impl Read for Plain<'_> {
     fn read(&mut self, into: &mut [u8]) -> Result<usize> {
-        let begun = if self.is_coded { clock::used() } else { Duration::ZERO };
+        let begun = self.is_coded.then(Instant::now);
         let read = self.inner.read(into);
-        if self.is_coded {
-            self.cost += clock::used().saturating_sub(begun);
-        }
+        self.cost += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         let count = read.inspect_err(|_| self.fault = Some(ContentFault::BadCoding))? as u64;
         self.count += count;
         if count > self.left {

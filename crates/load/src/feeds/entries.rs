@@ -62,15 +62,9 @@ pub(crate) fn fuzz(bytes: &[u8]) {
     let _ = Plain::of(coding, rest, 1 << 20).map(|mut plain| read(&mut plain));
 }
 
-/// A digest of 64 bits: FNV-1a (Fowler, Noll, Vo), which stays the same from version to version of everything.
-fn digest(identity: &str) -> u64 {
-    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
-    identity.bytes().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::digest::digest;
     use super::*;
 
     fn of(body: &[u8]) -> Result<Vec<u64>, ContentFault> {

@@ -54,7 +54,8 @@ mod tests {
         assert_eq!(read(&file), []);
         let change = |address: &str| Change::Feed {
             address: address.into(),
-            state: FeedState { round: 2, etag: "\"\u{e9}\"".into(), ..FeedState::default() },
+            round: 2,
+            state: Some(FeedState { etag: "\"\u{e9}\"".into(), ..FeedState::default() }),
             seen: Some(vec![1, u64::MAX]),
         };
         let mut journal = Journal::open(&file).expect("a journal");

@@ -5,11 +5,11 @@ mod document;
 use super::address;
 use super::change::Change;
 use super::clock;
+use super::digest;
 use super::failure::FeedsFailure;
 use super::job::{Job, Purpose};
 use super::names::{Names, THREADS};
 use super::plan::Plan;
-use super::state::FeedState;
 use super::store::{Begun, Store};
 use super::tally::{Counts, Outcome};
 use super::worker::{Common, Done, Mailbox, Message, Shown, WAKER, Worker, owner};
@@ -251,10 +251,11 @@ fn jobs(
     changes: &mut Vec<Change>,
 ) -> Result<Jobs, FeedsFailure> {
     let states = store.feeds(plan.addresses.iter().map(String::as_str))?;
+    let done = store.done(begun.number)?;
     let now_s = clock::now_s();
     let mut jobs = Jobs { list: Vec::new(), done_before: 0 };
     for (feed, (address, state)) in plan.addresses.iter().zip(states).enumerate() {
-        if state.round == begun.number {
+        if done.contains(&digest::digest(address)) {
             jobs.done_before += 1;
             continue;
         }
@@ -269,8 +270,7 @@ fn jobs(
             }
         };
         counts.settle(outcome, address);
-        let state = FeedState { round: begun.number, ..state };
-        changes.push(Change::Feed { address: address.clone(), state, seen: None });
+        changes.push(Change::Feed { address: address.clone(), round: begun.number, state: None, seen: None });
     }
     Ok(jobs)
 }

@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct FeedState {
-    /// The round that has seen to it last.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub round: u64,
     /// Where it has moved for good.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub moved_to: String,
@@ -36,11 +33,6 @@ impl FeedState {
 }
 
 // What serde asks gets a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_past(seconds: &i64) -> bool {
     *seconds == 0

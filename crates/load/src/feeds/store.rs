@@ -3,12 +3,16 @@
 //! redb, since it is pure Rust, small, and whole after a kill at any moment: a transaction is there or it is not.
 
 use super::change::Change;
+use super::digest;
+use super::done::{self, DONE};
 use super::failure::FeedsFailure;
 use super::journal::{self, Journal};
 use super::state::{FeedState, OriginState, RoundState};
 use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -89,8 +93,7 @@ impl Store {
 
     pub(crate) fn seen(&self, address: &str) -> Result<Vec<u64>, FeedsFailure> {
         let bytes = self.value(SEEN, address)?.unwrap_or_default();
-        let digests = bytes.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok().map(u64::from_le_bytes));
-        Ok(digests.collect())
+        Ok(digest::of_bytes(&bytes).collect())
     }
 
     /// The states of many feeds, in their order.
@@ -102,6 +105,13 @@ impl Store {
             Ok(found.and_then(|found| read(found.value())).unwrap_or_default())
         };
         addresses.map(one).collect()
+    }
+
+    /// Digests of the addresses that a round has seen to already.
+    pub(crate) fn done(&self, round: u64) -> Result<FxHashSet<u64>, FeedsFailure> {
+        let transaction = self.database.begin_read().map_err(|error| self.failed(error))?;
+        let table = transaction.open_table(DONE).map_err(|error| self.failed(error))?;
+        done::read(&table, round).map_err(|error| self.failed(error))
     }
 
     fn value(&self, table: Values, key: &str) -> Result<Option<Vec<u8>>, FeedsFailure> {
@@ -119,21 +129,31 @@ impl Store {
             let mut seen_of = transaction.open_table(SEEN).map_err(|error| self.failed(error))?;
             let mut origins = transaction.open_table(ORIGINS).map_err(|error| self.failed(error))?;
             let mut rounds = transaction.open_table(ROUNDS).map_err(|error| self.failed(error))?;
+            let mut done = transaction.open_table(DONE).map_err(|error| self.failed(error))?;
+            let mut seen_to: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
             for change in changes {
                 let written = match change {
-                    Change::Feed { address, state, seen } => {
-                        let digests = seen.as_ref().map(|seen| seen.iter().flat_map(|one| one.to_le_bytes()).collect());
-                        let digests: Option<Vec<u8>> = digests;
+                    Change::Feed { address, round, state, seen } => {
+                        seen_to.entry(*round).or_default().push(digest::digest(address));
+                        let digests = seen.as_ref().map(|seen| digest::to_bytes(seen));
                         let kept = digests.map(|bytes| seen_of.insert(address.as_str(), bytes.as_slice()).map(drop));
-                        let state = feeds.insert(address.as_str(), written(state).as_slice()).map(drop);
-                        kept.unwrap_or(Ok(())).and(state)
+                        let state = state.as_ref().map(written);
+                        let state = state.map(|bytes| feeds.insert(address.as_str(), bytes.as_slice()).map(drop));
+                        kept.unwrap_or(Ok(())).and(state.unwrap_or(Ok(())))
                     }
                     Change::Origin { name, state } => {
                         origins.insert(name.as_str(), written(state).as_slice()).map(drop)
                     }
-                    Change::Round(round) => rounds.insert(round.past.number, written(round).as_slice()).map(drop),
+                    Change::Round(round) => {
+                        let forgotten = round.is_finished.then(|| done::forget(&mut done, round.past.number));
+                        let kept = rounds.insert(round.past.number, written(round).as_slice()).map(drop);
+                        forgotten.unwrap_or(Ok(())).and(kept)
+                    }
                 };
                 written.map_err(|error| self.failed(error))?;
+            }
+            for (round, addresses) in seen_to {
+                done::add(&mut done, round, &addresses).map_err(|error| self.failed(error))?;
             }
         }
         transaction.commit().map_err(|error| self.failed(error))
@@ -155,7 +175,21 @@ impl Store {
         (round.past.number, round.past.began_s, round.past.interrupted) =
             (begun.number, begun.began_s, begun.is_continued);
         self.write(&[Change::Round(round)])?;
+        let given_up = rounds.iter().filter(|round| round.list == list && !round.is_finished);
+        self.forget(given_up.map(|round| round.past.number).filter(|number| *number != begun.number))?;
         Ok(begun)
+    }
+
+    /// Forgets what rounds have seen to that nobody goes on with.
+    fn forget(&self, rounds: impl Iterator<Item = u64>) -> Result<(), FeedsFailure> {
+        let transaction = self.database.begin_write().map_err(|error| self.failed(error))?;
+        {
+            let mut done = transaction.open_table(DONE).map_err(|error| self.failed(error))?;
+            for round in rounds {
+                done::forget(&mut done, round).map_err(|error| self.failed(error))?;
+            }
+        }
+        transaction.commit().map_err(|error| self.failed(error))
     }
 
     /// All rounds, in their order.
@@ -205,8 +239,9 @@ mod tests {
     #[test]
     fn what_is_written_is_there_after_opening_again() {
         let (_folder, store) = store();
-        let state = FeedState { round: 3, etag: "\"x\"".into(), is_gone: true, ..FeedState::default() };
-        let change = Change::Feed { address: "http://a/".into(), state: state.clone(), seen: Some(vec![1, u64::MAX]) };
+        let state = FeedState { etag: "\"x\"".into(), is_gone: true, ..FeedState::default() };
+        let (address, seen) = ("http://a/".to_string(), Some(vec![1, u64::MAX]));
+        let change = Change::Feed { address, round: 3, state: Some(state.clone()), seen };
         store.write(&[change]).expect("written");
         let file = store.file.clone();
         assert!(matches!(Store::open(&file), Err(FeedsFailure::Busy(_))));
@@ -219,8 +254,8 @@ mod tests {
     #[test]
     fn what_a_killed_process_has_left_in_the_journal_is_in_the_database_at_the_next_opening() {
         let (_folder, store) = store();
-        let state = FeedState { round: 7, ..FeedState::default() };
-        let change = Change::Feed { address: "http://a/".into(), state: state.clone(), seen: None };
+        let state = FeedState { not_before_s: 7, ..FeedState::default() };
+        let change = Change::Feed { address: "http://a/".into(), round: 7, state: Some(state.clone()), seen: None };
         store.journal().expect("a journal").add(&[change]).expect("added");
         let file = store.file.clone();
         drop(store);
@@ -241,6 +276,22 @@ mod tests {
         store.write(&[Change::Round(round)]).expect("written");
         assert_eq!(begin("a", 300), Begun { number: 3, began_s: 300, is_continued: false });
         assert_eq!(begin("a", 300 + STALE_S).number, 4);
+    }
+
+    #[test]
+    fn a_round_knows_what_it_has_seen_to_until_it_is_finished() {
+        let (_folder, store) = store();
+        let seen_to = |address: &str, round| Change::Feed { address: address.into(), round, state: None, seen: None };
+        let number = store.begin("a", 100).expect("begun").number;
+        store.write(&[seen_to("http://a/", number), seen_to("http://b/", number)]).expect("written");
+        store.write(&[seen_to("http://c/", number), seen_to("http://c/", number + 1)]).expect("written");
+        let of = |addresses: &[&str]| addresses.iter().map(|one| digest::digest(one)).collect::<FxHashSet<_>>();
+        assert_eq!(store.done(number).expect("read"), of(&["http://a/", "http://b/", "http://c/"]));
+        let mut round = store.rounds().expect("read").remove(0);
+        round.is_finished = true;
+        store.write(&[Change::Round(round)]).expect("written");
+        assert_eq!(store.done(number).expect("read"), of(&[]));
+        assert_eq!(store.done(number + 1).expect("read"), of(&["http://c/"]));
     }
 
     #[test]

@@ -20,11 +20,18 @@ pub(crate) enum Outcome {
     Failed(FeedFault),
 }
 
-/// CPU time spent on something.
+/// Time spent on something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub phase: FeedPhase,
     pub time: Duration,
+}
+
+/// How long something took, and how much of that its thread was on a CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub wall: Duration,
+    pub cpu: Duration,
 }
 
 /// Everything that is counted.
@@ -33,7 +40,10 @@ pub(crate) struct Counts {
     pub outcomes: FeedOutcomes,
     pub new_entries: u64,
     pub inflated: u64,
+    /// CPU time.
     costs: Vec<(FeedPhase, Duration)>,
+    /// Wall time in the turn of the loop that goes on.
+    turn: Vec<(FeedPhase, Duration)>,
     errors: HashMap<FeedFault, (u64, String)>,
     slow: Vec<SlowOrigin>,
 }
@@ -60,10 +70,17 @@ impl Counts {
         *counter += 1;
     }
 
+    /// Wall time was spent in this turn.
     pub(crate) fn spend(&mut self, cost: Cost) {
-        match self.costs.iter_mut().find(|(phase, _)| *phase == cost.phase) {
-            Some((_, time)) => *time += cost.time,
-            None => self.costs.push((cost.phase, cost.time)),
+        add(&mut self.turn, cost);
+    }
+
+    /// A turn has ended: what each phase had of its wall time it has of its CPU time as well. The clock of a thread's CPU time is a
+    /// call to the system and was a twentieth of a round; that of wall time costs a tenth of it.
+    pub(crate) fn end_turn(&mut self, turn: Turn) {
+        let share = if turn.wall.is_zero() { 0.0 } else { (turn.cpu.as_secs_f64() / turn.wall.as_secs_f64()).min(1.0) };
+        for (phase, time) in self.turn.drain(..) {
+            add(&mut self.costs, Cost { phase, time: time.mul_f64(share) });
         }
     }
 
@@ -91,7 +108,7 @@ impl Counts {
         self.outcomes.failed += failed;
         self.new_entries += other.new_entries;
         self.inflated += other.inflated;
-        other.costs.into_iter().for_each(|(phase, time)| self.spend(Cost { phase, time }));
+        other.costs.into_iter().for_each(|(phase, time)| add(&mut self.costs, Cost { phase, time }));
         for (fault, (count, example)) in other.errors {
             self.errors.entry(fault).or_insert((0, example)).0 += count;
         }
@@ -120,6 +137,13 @@ fn slowest(mut slow: Vec<SlowOrigin>) -> Vec<SlowOrigin> {
     slow.sort_by(|one, other| other.longest_ns.cmp(&one.longest_ns).then_with(|| one.origin.cmp(&other.origin)));
     slow.truncate(MOST_SLOW);
     slow
+}
+
+fn add(costs: &mut Vec<(FeedPhase, Duration)>, cost: Cost) {
+    match costs.iter_mut().find(|(phase, _)| *phase == cost.phase) {
+        Some((_, time)) => *time += cost.time,
+        None => costs.push((cost.phase, cost.time)),
+    }
 }
 
 #[cfg(test)]

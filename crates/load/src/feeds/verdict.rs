@@ -1,7 +1,6 @@
 //! What an answer means for a feed. Pure: an answer goes in, and what is known of the feed comes out changed.
 
 use super::address;
-use super::clock;
 use super::coding::Plain;
 use super::entries;
 use super::job::Job;
@@ -12,6 +11,7 @@ use super::tally::{Cost, Counts, Outcome};
 use crate::address::Url;
 use crate::protocol::Answered;
 use case::{ContentFault, FeedFault, FeedPhase};
+use std::time::Instant;
 
 /// Redirects one after another; browsers follow some twenty, and feeds need two.
 const MOST_HOPS: usize = 5;
@@ -119,10 +119,10 @@ fn follow(job: &Job, location: &str) -> Result<Url, ContentFault> {
 }
 
 fn read(answered: &Answered, most_inflated: u64, counts: &mut Counts) -> Result<Vec<u64>, ContentFault> {
-    let begun = clock::used();
+    let begun = Instant::now();
     let mut plain = Plain::of(&answered.coding, &answered.body, most_inflated)?;
     let found = entries::read(&mut plain);
-    let whole = clock::used().saturating_sub(begun);
+    let whole = begun.elapsed();
     counts.inflated += plain.count;
     counts.spend(Cost { phase: FeedPhase::Inflate, time: plain.cost });
     counts.spend(Cost { phase: FeedPhase::Parse, time: whole.saturating_sub(plain.cost) });

@@ -15,7 +15,7 @@ use super::origin::Origin;
 use super::plan::Plan;
 use super::ports;
 use super::store::Store;
-use super::tally::{Cost, Counts, Outcome};
+use super::tally::{Cost, Counts, Outcome, Turn};
 use crate::connection::{Connection, Stage};
 use crate::protocol::Reader;
 use crate::tally::Tally;
@@ -134,7 +134,10 @@ pub(super) struct Worker<'a> {
     scratch: Vec<u8>,
     done: Done,
     now_s: i64,
-    used: Duration,
+    /// When the turn of the loop began, by the clock and by this thread's CPU time.
+    turn: (Instant, Duration),
+    /// Until when time has gone to a phase.
+    spent_until: Instant,
     told: u64,
 }
 
@@ -178,7 +181,8 @@ impl<'a> Worker<'a> {
                 ended: now,
             },
             now_s: clock::now_s(),
-            used: clock::used(),
+            turn: (now, clock::used()),
+            spent_until: now,
             told: 0,
         }
     }
@@ -195,12 +199,13 @@ impl<'a> Worker<'a> {
         let (mut looked, mut counted) = (Instant::now(), None);
         while self.common.left.load(Ordering::Acquire) > 0 && !self.common.stop.load(Ordering::Relaxed) {
             self.fill();
+            self.end_turn();
             let polled = Instant::now();
             match self.poll.poll(&mut events, Some(LOOK)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => events.clear(),
                 other => other?,
             }
-            self.used = clock::used();
+            self.begin_turn();
             for event in &events {
                 if event.token() != WAKER {
                     self.carry_on(event.token().0, event.is_read_closed() || event.is_error());
@@ -260,11 +265,22 @@ impl<'a> Worker<'a> {
         self.told = received;
     }
 
-    /// What was used since the last time goes to a phase.
+    /// The time since the last time goes to a phase.
     fn spend(&mut self, phase: FeedPhase) {
-        let used = clock::used();
-        self.done.counts.spend(Cost { phase, time: used.saturating_sub(self.used) });
-        self.used = used;
+        let now = Instant::now();
+        self.done.counts.spend(Cost { phase, time: now - self.spent_until });
+        self.spent_until = now;
+    }
+
+    fn begin_turn(&mut self) {
+        let now = Instant::now();
+        (self.turn, self.spent_until) = ((now, clock::used()), now);
+    }
+
+    fn end_turn(&mut self) {
+        let (begun, used) = self.turn;
+        let turn = Turn { wall: begun.elapsed(), cpu: clock::used().saturating_sub(used) };
+        self.done.counts.end_turn(turn);
     }
 
     /// A feed is seen to.
@@ -300,6 +316,7 @@ impl<'a> Worker<'a> {
     }
 
     fn end(mut self) -> Done {
+        self.end_turn();
         self.send_changes();
         self.done.ended = Instant::now();
         for origin in &self.origins {

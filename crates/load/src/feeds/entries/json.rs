@@ -1,6 +1,7 @@
 //! JSON Feed (jsonfeed.org, versions 1 and 1.1).
 
-use super::{LONGEST_IDENTITY, MOST_ENTRIES, digest};
+use super::super::digest::digest;
+use super::{LONGEST_IDENTITY, MOST_ENTRIES};
 use case::ContentFault;
 use serde::Deserialize;
 use std::io::Read;

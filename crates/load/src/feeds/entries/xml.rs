@@ -1,6 +1,7 @@
 //! RSS (0.9 to 2.0) and Atom, event by event. Entities are never expanded.
 
-use super::{LONGEST_IDENTITY, MOST_ENTRIES, digest};
+use super::super::digest::digest;
+use super::{LONGEST_IDENTITY, MOST_ENTRIES};
 use case::ContentFault;
 use quick_xml::Reader;
 use quick_xml::errors::{Error, IllFormedError, SyntaxError};

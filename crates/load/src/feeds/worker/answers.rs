@@ -4,7 +4,7 @@ use super::super::change::Change;
 use super::super::job::{Job, Purpose};
 use super::super::origin::Robots;
 use super::super::robots;
-use super::super::state::{FeedState, OriginState};
+use super::super::state::OriginState;
 use super::super::tally::Outcome;
 use super::super::verdict::{Redirect, Settled, Step, decide};
 use super::{Message, Worker, owner};
@@ -40,19 +40,19 @@ impl Worker<'_> {
             self.origins[origin].state.not_before_s = until;
             self.keep_origin(origin);
         }
-        let state = FeedState { round: self.common.number, ..settled.state };
-        self.change(Change::Feed { address: address.clone(), state, seen: settled.seen });
-        self.settled(settled.outcome, address);
+        let state = Some(settled.state).filter(|state| *state != job.state);
+        let (address, round) = (address.clone(), self.common.number);
+        self.change(Change::Feed { address, round, state, seen: settled.seen });
+        self.settled(settled.outcome, &self.common.plan.addresses[feed]);
     }
 
     /// A job is settled without having been asked for.
-    pub(super) fn give_up(&mut self, origin: usize, mut job: Job, outcome: Outcome) {
+    pub(super) fn give_up(&mut self, origin: usize, job: &Job, outcome: Outcome) {
         match (job.purpose, outcome) {
             (Purpose::Robots, Outcome::Failed(_)) => self.open_robots(origin),
             (Purpose::Robots, _) => {}
             (Purpose::Feed(_), outcome) => {
-                let state = std::mem::take(&mut job.state);
-                self.settle(origin, &job, Settled::with(outcome, state));
+                self.settle(origin, job, Settled::with(outcome, job.state.clone()));
             }
         }
     }

@@ -1,6 +1,5 @@
 //! Connections at work: opened, asked on, carried on with, and closed.
 
-use super::super::clock;
 use super::super::job::{Job, Purpose};
 use super::super::origin::Address;
 use super::super::request;
@@ -53,6 +52,8 @@ impl Worker<'_> {
         one.connection.ask(&bytes, Flight { intended: now, started: now, first: None, step: 0, has_no_body: false });
         (one.job, one.deadline) = (Some(job), now + plan.timeout);
         self.done.tally.requests += 1;
+        // Putting it together is nobody's phase.
+        self.spent_until = Instant::now();
     }
 
     /// Something has happened on a connection.
@@ -71,7 +72,7 @@ impl Worker<'_> {
             (Some(answered), done) => {
                 self.origins[self.slots[slot].origin].refusals = 0;
                 self.answer(slot, &answered);
-                self.used = clock::used();
+                self.spent_until = Instant::now();
                 self.go_on(slot, done.is_ok());
             }
             (None, Err(fault)) => self.fail(slot, FeedFault::Transfer(fault)),
@@ -133,7 +134,7 @@ impl Worker<'_> {
         }
         let rest = if was_open { Vec::new() } else { self.origins[origin].refuse(fault) };
         for (job, fault) in [(job, fault)].into_iter().chain(rest) {
-            self.give_up(origin, job, Outcome::Failed(fault));
+            self.give_up(origin, &job, Outcome::Failed(fault));
         }
         self.line_up(origin);
     }

@@ -99,7 +99,7 @@ impl Worker<'_> {
         // So that feeds that are redirected here later fail as well.
         origin.address = Address::Unknown;
         for job in std::mem::take(&mut origin.queue) {
-            self.give_up(index, job, Outcome::Failed(FeedFault::Content(fault)));
+            self.give_up(index, &job, Outcome::Failed(FeedFault::Content(fault)));
         }
     }
 
@@ -132,12 +132,12 @@ impl Worker<'_> {
                 return Some(job);
             }
             if origin.rests(self.now_s) {
-                self.give_up(index, job, Outcome::PutOff);
+                self.give_up(index, &job, Outcome::PutOff);
                 continue;
             }
             match &origin.robots {
                 Robots::Known(rules) if !robots::allow(rules, &job.url.path) => {
-                    self.give_up(index, job, Outcome::Disallowed);
+                    self.give_up(index, &job, Outcome::Disallowed);
                 }
                 _ => return Some(job),
             }
