@@ -1,15 +1,18 @@
-"""Answers with what a slow service says. Usage: server.py ADDRESS PORT one|many
+"""Answers with what a slow service says. Usage: server.py ADDRESS PORT one|many [SECONDS]
 
-`one` is a single thread for all, as http.server has it; `many` starts a thread for each connection.
+SECONDS is how long the service takes (default: 0.02). `one` is a single thread for all, as http.server
+has it; `many` starts a thread for each connection.
 """
 
 import http.server
 import sys
 import time
 
+SECONDS = float(sys.argv[4]) if len(sys.argv) > 4 else 0.02
+
 
 def ask_the_service():
-    time.sleep(0.02)  # casebook: a slow service
+    time.sleep(SECONDS)  # casebook: a slow service
     return b"noted\n"
 
 

@@ -29,6 +29,7 @@ mod large_heap;
 mod large_http2_windows;
 mod larger_pool;
 mod listen_queue;
+mod more_descriptors;
 mod network;
 mod newest_tls;
 mod no_explicit_gc;
@@ -226,6 +227,7 @@ pub const ALL: &[Intervention] = &[
     free_running::FREE_RUNNING,
     without_switches::WITHOUT_SWITCHES,
     without_switches::SAME_SWITCHES,
+    more_descriptors::MORE_DESCRIPTORS,
     larger_pool::LARGER_POOL,
     same_pool::SAME_POOL,
     short_pauses::SHORT_PAUSES,

@@ -7,6 +7,7 @@ use super::{Found, ca_bundle_per_context, context_per_request, costly_call, dete
 use crate::analysis::{Analysis, PotentialSaving};
 use crate::connections::End;
 use crate::syscall;
+use crate::threads::call_end;
 use case::Nanos;
 use case::facts::{Observation, WhyFull};
 use case::tables::{Call, Handshake};
@@ -176,11 +177,12 @@ fn found(analysis: &Analysis, first: &Needless, needless: &[Needless]) -> Found 
     let mut explains = Vec::new();
     for one in needless {
         let (start, end) = (one.handshake.start.0, one.handshake.end.0);
-        // A resumed handshake takes a round trip as well.
-        let saved =
-            end.saturating_sub(start).saturating_sub(analysis.connections.round_trip(one.slot).unwrap_or_default());
-        saving.wall += saved;
         let peer = analysis.connections.all()[one.slot].peer;
+        // A resumed handshake waits for the server to accept the connection as well, and takes a round trip.
+        let accept = peer.and_then(|peer| analysis.connections.all()[peer].accept);
+        let begins = accept.map_or(start, |row| call_end(analysis.call(row)).max(start));
+        let round_trip = analysis.connections.round_trip(one.slot).unwrap_or_default();
+        saving.wall += end.saturating_sub(begins).saturating_sub(round_trip);
         let peer_tid = peer.and_then(|peer| analysis.connections.handshake(peer)).map(|row| row.tid);
         for tid in std::iter::once(one.handshake.tid).chain(peer_tid) {
             explains.push((tid, start, end));
@@ -267,11 +269,13 @@ fn remedy(why: WhyFull) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{CLIENT, Fixture, MS, READ, US, WRITE, request};
+    use crate::fixture::{CLIENT, Fixture, MS, READ, SERVER, US, WRITE, request};
     use crate::tests::{answer, names};
     use case::facts::{End, Observation, WhyFull};
     use case::tables::Handshake;
     use case::{Answer, Nanos};
+
+    const ACCEPT: u16 = 288;
 
     #[derive(Clone, Copy, PartialEq)]
     enum Closed {
@@ -351,6 +355,35 @@ mod tests {
     #[test]
     fn where_the_ticket_would_be_encrypted_nobody_is_blamed() {
         assert_eq!(blamed(|row, _| row.ticket = false), Some((WhyFull::Unseen, None)));
+    }
+
+    /// Ten connections with a request each. The server accepts each 8 ms after the hello, and then the handshake takes 1 ms.
+    #[test]
+    fn the_wait_until_a_server_accepts_is_not_the_handshakes() {
+        let mut fixture = Fixture::new();
+        for id in 1..=10 {
+            fixture.connects_at_once(id, CLIENT);
+            let start = fixture.now;
+            fixture.moves(CLIENT, id, WRITE, 300);
+            fixture.travels(start + 3 * US, id, id + 1000, 300);
+            fixture.now += 8 * MS;
+            fixture.does(SERVER, 10 * US, ACCEPT, |call| (call.result, call.connection) = (9, id + 1000));
+            fixture.moves(SERVER, id + 1000, READ, 300);
+            fixture.now += MS;
+            fixture.moves(SERVER, id + 1000, WRITE, 3000);
+            let answered = fixture.now;
+            fixture.travels(answered - 2 * US, id + 1000, id, 3000);
+            fixture.now = start + 6 * US;
+            fixture.waits_for(CLIENT, id, answered + 12 * US - fixture.now, 3000);
+            fixture.handshake(id, CLIENT, start, |_| ());
+            let mut idle = fixture.now;
+            request(&mut fixture, CLIENT, id, 200 * US, &mut idle);
+            fixture.close(id);
+        }
+        let answer = answer(&fixture.end());
+        let finding = answer.findings.iter().find(|finding| finding.name == "no-resumption").expect("it is found");
+        let saving = finding.cost.ns_per_exchange;
+        assert!((500 * US..1500 * US).contains(&saving), "{}", Nanos(saving));
     }
 
     #[test]

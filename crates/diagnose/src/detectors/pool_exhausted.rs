@@ -41,9 +41,9 @@ detector! {
     ///
     /// ## What proves it
     /// More workers, or fewer requests at once: the line disappears, and a request takes as long as its own work. The pool of libuv
-    /// (Node.js) has a size that can be set from outside; nothing else can be given a worker. Where most wait behind few of another
-    /// kind (HTTP/1 without TLS), a proxy in between answers those (`shed-requests`), and the others no longer wait. Otherwise it
-    /// remains a suspicion with an upper bound.
+    /// (Node.js) has a size that can be set from outside, and so has the number of open files (`more-descriptors`); nothing else can be
+    /// given a worker. Where most wait behind few of another kind (HTTP/1 without TLS), a proxy in between answers those
+    /// (`shed-requests`), and the others no longer wait. Otherwise it remains a suspicion with an upper bound.
     ///
     /// ## Remedy
     /// Allow more workers (threads, processes), keep blocking calls out of the thread that serves everybody (asynchronous calls, a

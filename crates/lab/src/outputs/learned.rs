@@ -2,9 +2,9 @@
 //!
 //! A word that is the same in all of them has to be the same in any other run. Where only figures within a word differ, as in
 //! `took=0.44s`, those are free and the rest has to hold; where more of it does, as in a name drawn at random, the word is free.
-//! Figures that say by their unit or their label that they measure time or rate are free from the start: rounded they can be
-//! the same in all runs with nothing attached, and that they change is what an intervention is for. So is what tells when the program
-//! ran: the time of day, and seconds since 1970.
+//! Figures that say by their unit, their label or the heading of their table that they measure time or rate are free from the start:
+//! rounded they can be the same in all runs with nothing attached, and that they change is what an intervention is for. So is what
+//! tells when the program ran: the time of day, and seconds since 1970.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -69,12 +69,13 @@ impl Learned {
         if all.iter().any(|words| words.len() != first.len()) {
             return None;
         }
+        let times = under_times(&texts[0]);
         let place = |at: usize| {
             if is_unit_alone(first, at) {
                 return Place::Free;
             }
             let mut measures = measures(first, at);
-            measures.iter_mut().zip(tells_when(first[at])).for_each(|(free, when)| *free |= when);
+            measures.iter_mut().zip(tells_when(first[at])).for_each(|(free, when)| *free |= when || times[at]);
             Place::of(&all.iter().map(|words| words[at]).collect::<Vec<_>>(), &measures)
         };
         Some(Learned { places: (0..first.len()).map(place).collect() })
@@ -152,6 +153,19 @@ fn measures(words: &[&str], at: usize) -> Vec<bool> {
         has_letters(&word[begin..end]) || is_unit(unit) || is_label(label)
     };
     (0..spans.len()).map(measure).collect()
+}
+
+/// Of each word, whether it stands in a paragraph below a heading that names a unit of time, as `Connection Times (ms)`.
+fn under_times(text: &str) -> Vec<bool> {
+    let names_unit = |word: &str| word.starts_with('(') && word.trim_end_matches(':').ends_with(')') && is_unit(word);
+    let mut is_under = false;
+    let mut words = Vec::new();
+    for line in text.lines() {
+        is_under &= !line.trim().is_empty();
+        words.extend(line.split_whitespace().map(|_| is_under));
+        is_under |= spans(line).is_empty() && line.split_whitespace().any(names_unit);
+    }
+    words
 }
 
 /// Which figures of a word tell when the program ran. Runs that are minutes apart show other ones, and those with nothing attached
@@ -292,6 +306,19 @@ mod tests {
         assert!(!holds(&["took=44ms n=20"], "took=1ms n=19"));
         assert!(!holds(&["20 items in 44 ms"], "19 items in 44 ms"));
         assert!(!holds(&["0 % failed"], "100 % failed"));
+    }
+
+    #[test]
+    fn a_table_of_times_is_free_and_what_stands_below_it_is_not() {
+        let table = |connect: u32, failed: u32| {
+            format!("Done: 20\n\nConnection Times (ms)\n  min max\nConnect: 0 {connect}\n\nFailed: {failed}\n")
+        };
+        assert!(holds(&[&table(1, 0), &table(1, 0)], &table(4, 0)));
+        assert!(!holds(&[&table(1, 0), &table(1, 0)], &table(1, 7)));
+        let summary = |least: u32| format!("latency summary (msec):\n  avg min\n  7 {least}\n");
+        assert!(holds(&[&summary(2)], &summary(3)));
+        let sizes = |least: u32| format!("sizes (kB):\n  avg min\n  7 {least}\n");
+        assert!(!holds(&[&sizes(2)], &sizes(3)), "those are no times");
     }
 
     #[test]

@@ -45,3 +45,30 @@ fn a_program_may_run_on_all_cpus_whatever_it_asks_for() {
     assert_eq!(printed("on"), format!("{all}\n"));
     assert_eq!(printed("inert"), "1\n");
 }
+
+/// Allows itself few descriptors as programs and shells do, and prints whether it can open more.
+const MANY_FILES: &str = r"
+import os, resource, subprocess
+resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+resource.prlimit(0, resource.RLIMIT_NOFILE, (32, 32))
+files = []
+try:
+    while len(files) < 100:
+        files.append(os.open('/dev/null', os.O_RDONLY))
+    print('all', end=' ')
+except OSError as error:
+    print(error.errno, end=' ')
+for file in files:
+    os.close(file)
+print(subprocess.run(['sh', '-c', 'ulimit -n 16; ulimit -n'], stdout=subprocess.PIPE).stdout == b'16\n')
+";
+
+#[test]
+fn a_program_may_open_many_files_whatever_it_asks_for() {
+    let printed = |parameter| {
+        let preloaded = Preloaded::new(&[("more-descriptors", parameter)]);
+        preloaded.python(MANY_FILES, &[])
+    };
+    assert_eq!(printed("on"), "all False\n");
+    assert_eq!(printed("inert"), "24 True\n");
+}

@@ -106,6 +106,24 @@ fn a_line_before_the_only_thread_is_pool_exhausted_and_a_thread_for_each_has_non
 
 #[test]
 #[ignore = "long: make stories"]
+fn connections_that_no_descriptor_is_left_for_wait_and_with_enough_of_them_none_does() {
+    let _turn = beside_others();
+    for variant in ["slow", "nginx"] {
+        let Some(run) = run_variant("descriptors", variant) else { return };
+        expect_confirmed(&run, "pool-exhausted", &["more-descriptors"]);
+    }
+    for variant in ["fixed", "fixed-nginx"] {
+        let Some(run) = run_variant("descriptors", variant) else { return };
+        assert!(
+            run.answer.findings.iter().all(|finding| finding.name != "pool-exhausted"),
+            "{:#?}",
+            run.answer.findings
+        );
+    }
+}
+
+#[test]
+#[ignore = "long: make stories"]
 fn an_interpreter_for_each_page_is_process_per_request_and_one_that_stays_is_not() {
     let _turn = beside_others();
     let Some(run) = suspect("cgi", "slow") else { return };
