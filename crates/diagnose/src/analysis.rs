@@ -211,18 +211,23 @@ impl<'r> Analysis<'r> {
 
     /// How long a process's threads were on CPU, or waited for one, within some spans, which are in order.
     pub fn busy(&self, pid: u32, spans: &[(u64, u64)]) -> u64 {
-        let mut sum = 0_u64;
+        self.busy_in_each(pid, spans).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// The same in each of the spans.
+    pub fn busy_in_each(&self, pid: u32, spans: &[(u64, u64)]) -> Vec<u64> {
+        let mut sums = vec![0_u64; spans.len()];
         for (slot, _) in self.threads.all().iter().enumerate().filter(|(_, thread)| thread.pid == pid) {
             let mut cursor = Cursor::default();
-            for &(from, to) in spans {
+            for (&(from, to), sum) in spans.iter().zip(&mut sums) {
                 self.threads.walk(slot, from, to, &mut cursor, &mut |moment| {
                     if matches!(moment.state, State::OnProcessor | State::Runnable) {
-                        sum = sum.saturating_add(moment.end - moment.start);
+                        *sum = sum.saturating_add(moment.end - moment.start);
                     }
                 });
             }
         }
-        sum
+        sums
     }
 
     /// How long a thread was on CPU between two times.

@@ -34,7 +34,7 @@ public class Book {
 const GO: &str = r#"package main
 import ("net/http"; "os"; "sync"; "time")
 var book sync.Mutex
-func enter() { book.Lock(); defer book.Unlock(); time.Sleep(5 * time.Millisecond) }
+func enter() { book.Lock(); defer book.Unlock(); time.Sleep(15 * time.Millisecond) }
 func main() {
     http.HandleFunc("/", func(answer http.ResponseWriter, _ *http.Request) { enter(); answer.Write([]byte("ok")) })
     panic(http.ListenAndServe(os.Args[1] + ":" + os.Args[2], nil))

@@ -197,8 +197,11 @@ fn each_kind_of_bad_server_is_named_and_none_hangs() {
     ]);
     for (scheme, port, fault) in cases {
         let begun = Instant::now();
-        let found = load(&Plan { timeout: Duration::from_millis(150), ..at(port, scheme) });
-        assert!(begun.elapsed() < Duration::from_secs(3), "{fault:?} took {:?}", begun.elapsed());
+        // Where a time-out is not what is expected, a machine that stands still for a moment must not make it one.
+        let times_out = matches!(fault, LoadFault::TimedOut | LoadFault::HandshakeTimedOut);
+        let timeout = if times_out { Duration::from_millis(150) } else { Duration::from_secs(5) };
+        let found = load(&Plan { timeout, ..at(port, scheme) });
+        assert!(begun.elapsed() < Duration::from_secs(10), "{fault:?} took {:?}", begun.elapsed());
         assert!(found.errors.iter().any(|one| one.fault == fault), "{scheme} {fault:?}: {found:?}");
     }
 }

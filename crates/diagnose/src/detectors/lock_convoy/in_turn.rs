@@ -26,8 +26,10 @@ const RARE: usize = 20;
 const SHORTER: f64 = 0.7;
 /// And what is longer than so many times that time has another reason as well.
 const LONGER: f64 = 1.5;
-/// A server that computes, or waits for a CPU, for more of one CPU's time meanwhile is busy itself.
+/// A server that usually computes, or waits for a CPU, for more of one CPU's time meanwhile is busy itself.
 const BUSY: f64 = 0.3;
+/// Shares are compared by so many parts of the whole.
+const PARTS: u64 = 10_000;
 /// More than this part of the answers may not leave right after something was read: what comes is what they wait for then.
 const UPON_READ: f64 = 0.3;
 /// Right after: within this part of a distance.
@@ -84,7 +86,7 @@ fn of_process<'a>(analysis: &'a Analysis, pid: u32, mut requests: Vec<InHand>) -
     }
     let turns = spans::merge(in_line.iter().map(|(before, one)| (before.to, one.to)).collect());
     let whole = spans::length(turns.iter().copied());
-    let cpu = analysis.busy(pid, &turns) as f64 / whole.max(1) as f64;
+    let cpu = usually_busy(analysis, pid, &in_line);
     if cpu > BUSY || asks_others(analysis, pid, &turns, whole) || answers_what_comes(analysis, pid, &in_line) {
         return None;
     }
@@ -103,6 +105,15 @@ fn of_process<'a>(analysis: &'a Analysis, pid: u32, mut requests: Vec<InHand>) -
         cpu,
         answers: in_line.iter().filter_map(|(_, one)| row_of(analysis, one.answers, one.to)).collect(),
     })
+}
+
+/// The part of one CPU's time that a process is busy from one answer to the next, in the middle of all. A processor that others take
+/// for a while (another program, a hypervisor) makes some of them long and busy, and says nothing of the server.
+fn usually_busy(analysis: &Analysis, pid: u32, in_line: &[(&InHand, &InHand)]) -> f64 {
+    let turns: Vec<(u64, u64)> = in_line.iter().map(|(before, one)| (before.to, one.to)).collect();
+    let busy = analysis.busy_in_each(pid, &turns).into_iter().zip(&turns);
+    let shares = busy.map(|(busy, (from, to))| busy.saturating_mul(PARTS) / (to - from).max(1)).collect();
+    median(shares) as f64 / PARTS as f64
 }
 
 /// The call that a thread began at a time.
@@ -174,7 +185,7 @@ fn found(analysis: &Analysis, line: &Line, waited: u64) -> Found {
                 Nanos(line.alone),
             ),
             format!(
-                "Meanwhile {program} took {} of one CPU and asked nobody else. A lock of its language (Go's sync.Mutex, asyncio.Lock), a \
+                "From one answer to the next {program} usually took {} of one CPU, and asked nobody else. A lock of its language (Go's sync.Mutex, asyncio.Lock), a \
                  semaphore of one or a single worker lets one in at a time; which, only the program knows.",
                 Share(line.cpu)
             ),
