@@ -20,7 +20,7 @@ intervention! {
     /// failed for want of a descriptor (EMFILE).
     ///
     /// ## What it cannot prove
-    /// That descriptors do not leak: then more of them last longer, and no more.
+    /// Whether descriptors leak: if they do, a higher limit only puts off the end.
     pub const MORE_DESCRIPTORS: Intervention = Intervention {
         name: "more-descriptors",
         summary: "lets the program have 65,536 files and connections open",

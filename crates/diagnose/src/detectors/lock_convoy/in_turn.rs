@@ -185,8 +185,9 @@ fn found(analysis: &Analysis, line: &Line, waited: u64) -> Found {
                 Nanos(line.alone),
             ),
             format!(
-                "From one answer to the next {program} usually took {} of one CPU, and asked nobody else. A lock of its language (Go's sync.Mutex, asyncio.Lock), a \
-                 semaphore of one or a single worker lets one in at a time; which, only the program knows.",
+                "From one answer to the next {program} usually took {} of one CPU, and asked nobody else. A lock of its language \
+                 (Go's sync.Mutex, asyncio.Lock), a semaphore of one or a single worker lets one in at a time; which, \
+                 only the program knows.",
                 Share(line.cpu)
             ),
         ],
@@ -243,5 +244,24 @@ mod tests {
             call
         }));
         assert!(found(&recording).is_none());
+    }
+
+    /// Each wait of the server ends for the kernel after so long, and for the rest the server waits for a CPU.
+    fn crowded(mut recording: Recording, idle: u64) -> Recording {
+        for switch in recording.switches.iter_mut().filter(|switch| switch.tid == SERVER) {
+            switch.runnable.0 = switch.end.0.min(switch.start.0 + idle);
+        }
+        recording
+    }
+
+    #[test]
+    fn a_processor_that_is_taken_away_now_and_then_makes_no_server_busy_and_one_that_is_always_does() {
+        let distances = [20 * MS, 20 * MS, 20 * MS, 80 * MS];
+        let finding = found(&crowded(paced(20 * MS, &distances, 4, 0), 20 * MS)).expect("found");
+        assert!(finding.mechanism[1].contains("usually took 0."), "{}", finding.mechanism[1]);
+        assert!(
+            found(&crowded(paced(20 * MS, &[20 * MS], 4, 0), 10 * MS)).is_none(),
+            "it waits for a CPU half of the time"
+        );
     }
 }
